@@ -1,7 +1,7 @@
 """The trees that a Reader collected become the nodes of its Model: equations, mass matrix, costs, events, start."""
-from .kinks import kinks_to_events
 from .model import Reaction
 from .nodes import LEAVES
+from .relations import conditions_to_relations
 from .scope import MOST_TERMS
 from .syntax import Fault, near
 
@@ -26,8 +26,8 @@ def assemble(reader):
         if any(any(key[3]) for key in scope.g.variables([q.value])):
             raise Fault(tree[1], "an initial value depends on parameters of its own cell only")
     events(reader)
-    if reader.kinks:
-        kinks_to_events(model)
+    if not model.on_grid:
+        conditions_to_relations(model, reader.kinks)
     if not model.states:
         raise Fault(reader.tokens.place, "the file declares no state")
 

@@ -52,10 +52,12 @@ class File:
         cost = self.map("cost", m.cost_nodes, "running costs") if costs else None
         jacobians = self.jacobians(f, tables)
         events = [self.event(k, e) for k, e in enumerate(m.events)]
+        relations = [self.map(f"relation_{k}_guard", [r.guard], f"relation {k}: guard")
+                     for k, r in enumerate(m.relations)]
         outputs = self.map("output", m.output_nodes, "outputs", apart=True) if m.outputs else None
         start = self.start()
         problem = self.problem(rhs, cost, jacobians, events)
-        body = self.table_of_events(events) + problem + self.public(outputs, start)
+        body = self.table_of_events(events) + self.table_of_relations(relations) + problem + self.public(outputs, start)
         elimination = self.elimination()
         backend = "\n" + heading("linear systems") + elimination.text(self.side_by_side) if elimination else ""
         before = after = ""
@@ -182,6 +184,14 @@ class File:
             rows.append(f"    {{   /* {e.name} */\n     " + ",\n     ".join(parts) + "},\n")
         return heading("the problem") + text + "static const costate_event events[] = {\n" + "".join(rows) + "};\n\n"
 
+    def table_of_relations(self, guards):
+        if not guards:
+            return ""
+        rows = [self.initializer(m, "    {.guard = ") + ", .whole = 1" * r.whole + "},\n"
+                for r, m in zip(self.model.relations, guards)]
+        title = heading("the problem") * (not self.model.events)
+        return title + "static const costate_relation relations[] = {\n" + "".join(rows) + "};\n\n"
+
     # ---- the problem, and what else is public ----
 
     def problem(self, rhs, cost, jacobians, events):
@@ -195,12 +205,14 @@ class File:
             parts.append(".mass = mass")
         if not self.dense:
             parts.append(".pattern = &pattern")
-        text = "" if events else heading("the problem")
+        text = "" if events or m.relations else heading("the problem")
         if any(q.order for q in m.states):
             text += array("static const int", "index_of", [q.order for q in m.states])
             parts.append(".index = index_of")
         if events:
             parts.append(f".nevents = {len(events)}, .event = events")
+        if m.relations:
+            parts.append(f".nrelations = {len(m.relations)}, .relation = relations")
         return text + f"const costate_problem *{self.name}_problem(void)\n{{\n" \
             "    static const costate_problem problem = {\n        " + ",\n        ".join(parts) + \
             "};\n    return &problem;\n}\n"

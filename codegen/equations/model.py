@@ -56,6 +56,13 @@ class Event:
     slopes: bool = False                     # y' occurs in it, and the model is a residual
 
 
+@dataclass
+class Relation:
+    """A truth value, 1 where the guard is positive, or the whole number below it."""
+    guard: int                               # a node
+    whole: bool = False
+
+
 class Model:
     """n equations M y' = f, or F = 0 where `implicit`; q' = cost; see costate.h for what events do."""
 
@@ -74,6 +81,7 @@ class Model:
         self.cost_nodes, self.output_nodes = [], []
         self.boundaries = {}                 # (field, axis, end): ZERO, WALL or a node
         self.events = []
+        self.relations = []
         self.layout = "cells"                # of fields: all of a cell together, or one field after the other
 
     def refusal(self, fault, origin):

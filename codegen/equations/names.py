@@ -84,6 +84,10 @@ class Names:
         _, space, index, _ = key
         if space == "mode":
             return "mode"
+        if space == "relation":
+            return f"x->relation[{index}]"
+        if space == "whole":                 # products of whole numbers would be whole
+            return f"(double)x->relation[{index}]"
         if space == "given":
             return f"s_{index}"
         if space == "w":

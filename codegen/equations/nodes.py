@@ -7,8 +7,8 @@ A node is an index into Nodes.nodes; its key is (kind, ...):
     + - * /            of two nodes                     cmp op x y      a comparison; and, or, not: of these
     neg x  pow x y                                      sel c x y       x where the condition c holds, else y
 
-A variable is ("v", space, index, offsets): space is y, p, t, m, yp, mode, w (weights of an adjoint), or that of a
-direction: y, p, ... with d or e before it; offsets are those of a cell of a grid, () elsewhere."""
+A variable is ("v", space, index, offsets): space is y, p, t, m, yp, mode, relation and whole (values of
+relations), w (weights of an adjoint), or that of a direction: y, p, ... with d or e before it; offsets are those of a cell of a grid, () elsewhere."""
 import math
 import operator
 
@@ -299,9 +299,7 @@ class Nodes:
     def rebuilt(self, roots, rules, given=None):
         """roots built again; rules: kind -> function of the new children, or of the key of a variable; given: nodes
         that are replaced, with what stands for them."""
-        build = {"+": self.add, "-": self.sub, "*": self.mul, "/": self.div, "neg": self.neg, "pow": self.pow,
-                 "sel": self.sel, "and": self.both, "or": self.either, "not": self.no, "f": self.f, "g": self.g,
-                 "cmp": self.cmp} | rules
+        build = self.builders() | rules
         m = {}
         for a in self.order(roots):
             key = self.nodes[a]
@@ -315,6 +313,12 @@ class Nodes:
                 head = key[1:2] if key[0] in ("f", "g", "cmp") else ()
                 m[a] = build[key[0]](*head, *(m[b] for b in self.children(a)))
         return [m[r] for r in roots]
+
+    def builders(self):
+        """kind -> function of the children"""
+        return {"+": self.add, "-": self.sub, "*": self.mul, "/": self.div, "neg": self.neg, "pow": self.pow,
+                "sel": self.sel, "and": self.both, "or": self.either, "not": self.no, "f": self.f, "g": self.g,
+                "cmp": self.cmp}
 
     def printable(self, roots):
         """roots with whole powers as products, x^(k + 1/2) as products with sqrt(x), which cost less than pow, and

@@ -78,6 +78,7 @@ typedef struct {
     int side;             /**< -1, 1: t is the number next to a stop, below or above it, and stands for the limit from
                                that side: a table with two values at that time is read on this side; 0 elsewhere.  Stops
                                are problem.stops and given times of events */
+    const int *relation;  /**< nrelations values, see costate_relation; NULL where there are none, and in directions */
 } costate_point;
 
 /** where an adjoint adds its result; NULL: not requested */
@@ -185,6 +186,25 @@ typedef struct {
     int at_start;         /**< of a guard that is zero at t0: enum costate_at_start */
 } costate_event;
 
+/** A relation: a truth value on which the maps depend, for what has a branch: if(y0 < c), |y1|, floor(t).  A step never
+   crosses a zero of its guard: it ends there as at an event, and its stages see the value x->relation[k] that it began
+   with, so that the maps are smooth in a step and derivatives include the change of the time of crossing.  Maps must
+   choose their branch by x->relation[k], not by a comparison.
+
+   The value is 1 where the guard is positive and 0 where it is negative; with whole = 1 it is the integer below the
+   guard.  It is determined anew from the guards at the start of every run, after every event, and where a run is
+   continued.  A guard that is zero there, to round-off, decides by its slope, with f of that value; a guard that rests
+   at zero keeps its value (at the start: 1).  If f of either value drives the guard back to zero, the solution slides
+   along it, and the run ends with COSTATE_TOO_MANY_EVENTS.
+
+   Relations are determined in their order: a guard may depend on x->relation[j], j < k.  They need the products that
+   guards of events need.  On tapes and for on_step they appear as event nevents + k; on_event is not called. */
+typedef struct {
+    costate_map guard;    /**< 1 value */
+    int whole;            /**< 1: the value is floor(guard); 0: guard > 0 */
+    void *ctx;            /**< of the guard; NULL: that of the problem */
+} costate_relation;
+
 /** A map after each accepted step: the state of the next step is map(t, y, m, p) of what the step computed, for example
    with bounds enforced, a limiter applied, or projected onto an invariant.  It is a part of the step: tangents,
    gradients and Hessian products include it exactly, with its own products, as they do the jump of an event.
@@ -271,6 +291,8 @@ typedef struct {
                                                                    costate_point.side) and begins as after an event.
                                                                    Stops are fixed or, over a tape, moved by
                                                                    costate_times.events */
+    int nrelations;
+    const costate_relation *relation;                         /**< nrelations, or NULL */
 } costate_problem;
 
 /* ---- methods ---------------------------------------------------------------------------------------- */

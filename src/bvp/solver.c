@@ -21,6 +21,9 @@ int bvp_begin(bvp *b)
 static int refuse_problem(bvp *b, const costate_problem *P)
 {
     if (!P) return 0;                           /* problem_sound reports it */
+    if (P->nrelations > 0)
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "problem.nrelations = %d: boundary value problems have no relations.",
+                    P->nrelations);
     if (P->nm > 0 || P->nevents > 0 || P->nstops > 0)
         return fail(&b->v, COSTATE_BAD_ARGUMENT, "problem.nevents = %d, nm = %d, nstops = %d: boundary value problems "
                     "have no events or stops; where f jumps at given times, set options.breaks.", P->nevents, P->nm,

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "checks/check.h"
 #include "maps/check.h"
+#include "run/relations.h"
 #include "solver/arguments.h"
 
 /* ILU-like solvers are linear to round-off times their condition, iterations that are not linear to their tolerance */
@@ -159,7 +160,7 @@ static int checked(matrix_check *x, const double *p)
     double *memory = calloc(8 * (size_t)c->st.n, sizeof *memory);
     if (!memory) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
     maps_bind(&c->maps, p);
-    memory_bind(&c->st, x->y, c->o.mode);
+    TRY(relations_begin(c, NULL, x->t, x->y, c->o.mode));
     int status = check_with_memory(x, memory);
     free(memory);
     return frozen(&c->v, status);

@@ -34,7 +34,7 @@ static costate_options options_for(const costate *c, const costate_tape *tape)
     options_clear(&o, OPTION_ONE_RUN);
     o.storage = storage_for(c, tape);
     o.max_steps = 0x7fffffff;
-    o.mode = tape->maps.count > 0 ? tape->maps.list[0].from : tape->mode;
+    o.mode = tape_mode(tape, tape->maps.count > 0 ? tape->maps.list[0].from : tape->mode);
     return o;
 }
 
@@ -74,7 +74,7 @@ static double end_of_piece(const costate *c, const costate_tape *t, int *k, int 
 {
     while (*k < t->maps.count) {
         const mapped *e = &t->maps.list[(*k)++];
-        int terminal = e->event >= 0 && c->P.event[e->event].terminal;
+        int terminal = e->event >= 0 && c->maps.event[e->event].terminal;
         *more = e->event == WENT_ON || e->before < t->count;
         if (e->event == WENT_ON) return e->t;
         if (terminal && e->before > 0) return e->t + t->list[e->before - 1].h;

@@ -14,6 +14,7 @@ static const char *of_problem(const costate_problem *P, const lane_task *t)
     if (P->nm > 0) return "the problem has memory variables";
     if (P->nevents > 0) return "the problem has events";
     if (P->nstops > 0) return "the problem has stops";
+    if (P->nrelations > 0) return "the problem has relations";
     if (has_after_step(P)) return "the problem has a map after each step";
     if (P->index) return "the problem has algebraic unknowns";
     if (P->nq > 0 && (!P->cost.value || !t->maps->cost.value)) return "the lanes lack cost.value";

@@ -119,7 +119,7 @@ static int has_all(maps *a, const event_maps *e, unsigned products)
 int maps_have_events(maps *a, unsigned products)
 {
     if (a->differences) return 0;
-    for (int k = 0; k < a->nevents; k++) TRY(has_all(a, &a->events[k], products));
+    for (int k = 0; k < a->nevents + a->nrelations; k++) TRY(has_all(a, &a->events[k], products));
     if (relaxes(a)) TRY(has_products(a, &a->after_step.invariant, products));
     TRY(has_all(a, &a->after_step.correction, products));
     return has_all(a, &a->after_step.first, products);

@@ -64,7 +64,7 @@ struct known_point {                    /* the point for which something was com
 
 typedef struct {                        /* of an event; rows 0: it has none */
     map guard, jump, cost;
-    char name[3][32];
+    char name[3][40], whole[24];        /* of the maps; of the event: "event[2]", "relation[1]" */
 } event_maps;
 
 typedef struct {                        /* problem.after_step */
@@ -72,10 +72,17 @@ typedef struct {                        /* problem.after_step */
     map invariant;
 } after_step_maps;
 
+typedef struct {                        /* the guard of an event that ends the validity of a relation's value */
+    const costate_relation *of;
+    int which;
+    void *ctx;
+} integer_guard;
+
 typedef struct {                        /* what the user provides */
     void *ctx;                          /* of the callbacks */
     costate_map rhs, cost;
     const costate_event *events;
+    const costate_relation *relations;
     costate_after_step after;
     int (*jac)(const costate_point *x, double *J, void *ctx);       /* NULL: none, or the user's is W */
     int (*w)(const costate_point *x, double *W, void *ctx);         /* problem.jac where jac_is_w; else NULL */
@@ -85,10 +92,21 @@ typedef struct {                        /* what the user provides */
     int (*bound)(const costate_point *x, double *h, void *ctx);     /* options.step_bound */
 } callbacks;
 
+/* A mode with values of relations.  Records name it by its number among those that a run has met; where a problem has
+   no relations, that is the mode itself. */
+typedef struct { int mode, values[]; } situation;
+typedef struct {
+    int relations;                      /* how many values each has */
+    int count, room;
+    situation **list;
+} situations;
+
 typedef struct {                        /* what every point of a run or a step shares */
     const double *p;                    /* parameters of the run */
-    const double *m;                    /* nm memory variables and mode of the step */
-    int mode;
+    const double *m;                    /* nm memory variables of the step, */
+    int situation, mode;                /* its mode and values of relations as records name them, and this mode, */
+    const int *relation;                /* nrelations, and these values */
+    const situations *known;            /* what the numbers mean; NULL where there are no relations */
     double from, to;                    /* of the step or, outside of steps, of the run; alike: not known.  Differences
                                            in t stay between them and are a small part of their distance */
     double first, last, near;           /* the neighbours of stops at the start and at the end of the step (sides.c),
@@ -119,11 +137,15 @@ typedef struct {                        /* jac, jac_yp where products with them 
 
 struct maps {
     space space;
-    int n, np, nq, nm, nevents;
+    int n, np, nq, nm, nevents, nrelations;
     int autonomous, differences;        /* options */
     callbacks user;
     map rhs, cost;                      /* M y' = f, or F = 0 where residual; q' = r */
-    event_maps *events;                 /* of the problem's events */
+    event_maps *events;                 /* of the events: those of the problem, and one for each relation */
+    const costate_event *event;         /* nevents + nrelations: these events */
+    costate_event *made;                /* where there are relations: the same, owned */
+    integer_guard *integers;            /* nrelations, of relations with integer values */
+    map *relation;                      /* nrelations: their guards as the user gives them */
     after_step_maps after_step;
     int residual;                       /* the problem is F(t, y, y', p) = 0 */
     const costate_pattern *pattern;     /* of J and M; NULL: dense */
@@ -156,7 +178,8 @@ void point_beside(const maps *, costate_point *);        /* sides.c: moves t to 
 /* at t itself, where an event or a map of values happens */
 static inline costate_point point_at(const maps *a, double t, const double *y)
 {
-    return (costate_point){.t = t, .y = y, .p = a->bound.p, .m = a->bound.m, .mode = a->bound.mode};
+    return (costate_point){.t = t, .y = y, .p = a->bound.p, .m = a->bound.m, .mode = a->bound.mode,
+                           .relation = a->bound.relation};
 }
 
 /* x at its time, or at the step's side of a stop */
@@ -207,7 +230,7 @@ void maps_layout(maps *, cursor *);
 void maps_layout_columns(maps *, cursor *, int m);        /* for products with m columns */
 void maps_free(maps *);
 void maps_bind(maps *, const double *p);                  /* the parameters of the run or sweep that follows */
-void maps_bind_step(maps *, const double *m, int mode);   /* memory variables and mode of the step that follows */
+void maps_bind_step(maps *, const double *m, int situation);     /* those of the step that follows */
 static inline void maps_bind_time(maps *a, double t, double h) { a->bound.from = t; a->bound.to = t + h; }
 
 /* sides.c: which side of a stop the maps see: in a step from t to end; in what ends at t, and in what begins there;
@@ -226,6 +249,17 @@ double times_next(int count, const double *times, double t, double dir);  /* the
 
 /* J v is known for all v from callbacks: of a residual both Jacobians are needed */
 static inline int jac_serves(const maps *a) { return a->user.jac && (a->user.jac_yp || !a->residual); }
+
+/* relations.c: its number, which it gets if it is new; -1: no memory */
+/* The maps take the numbers that follow from these. */
+static inline void maps_know(maps *a, const situations *s) { a->bound.known = s; a->bound.situation = a->nrelations > 0 ? -1 : 0; }
+int situation_number(situations *, int mode, const int *values);
+int situations_copy(situations *to, const situations *from);        /* 0, or -1: no memory */
+void situations_clear(situations *);
+int relations_init(maps *);                               /* event, made, integers */
+/* the value for a guard of u away from its zeros; and on side 1 or -1 of one, where it is zero to round-off */
+int relation_value(const costate_relation *, double u);
+int relation_beside(const costate_relation *, double u, int side);
 
 /* products.c: a map with its products, for the options in *maps; timed: it depends on t */
 map map_new(const maps *, const costate_map *user, const char *name, int rows, int timed, void *ctx);

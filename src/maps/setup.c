@@ -16,7 +16,8 @@ static const int *high_index(const costate_problem *P)
 maps maps_of(const costate_problem *P)
 {
     maps a = {.n = P->n, .np = P->np, .nq = P->nq, .nm = P->nm, .user.ctx = P->ctx, .user.cost = P->cost,
-              .nevents = P->nevents, .user.events = P->event, .residual = P->residual.value != NULL,
+              .nevents = P->nevents, .user.events = P->event, .nrelations = P->nrelations,
+              .user.relations = P->relation, .event = P->event, .residual = P->residual.value != NULL,
               .user.rhs = P->residual.value ? P->residual : P->rhs,
               .user.jac = P->jac_is_w ? NULL : P->jac, .user.w = P->jac_is_w ? P->jac : NULL,
               .user.after = P->after_step, .user.jac_yp = P->jac_yp, .user.mass = P->mass, .pattern = P->pattern,
@@ -70,23 +71,29 @@ static const costate_map ZERO = {.value = zero_value, .tangent = zero_tangent, .
 static map map_of_event(const maps *a, event_maps *e, int k, int which, const char *name, const costate_map *user,
                         int rows)
 {
-    void *ctx = a->user.events[k].ctx;
-    snprintf(e->name[which], sizeof e->name[which], "event[%d].%s", k, name);
+    void *ctx = a->event[k].ctx;
+    snprintf(e->name[which], sizeof e->name[which], "%s.%s", e->whole, name);
     return map_new(a, user, e->name[which], user->value ? rows : 0, 1, ctx ? ctx : a->user.ctx);
 }
 
 static int events_init(maps *a)
 {
-    if (a->nevents == 0) return 0;
-    if (!(a->events = calloc((size_t)a->nevents, sizeof *a->events)))
-        return fail(a->v, COSTATE_NO_MEMORY, "No memory for %d events.", a->nevents);
-    for (int k = 0; k < a->nevents; k++) {
+    int count = a->nevents + a->nrelations;
+    if (count == 0) return 0;
+    if (!(a->events = calloc((size_t)count, sizeof *a->events)) || relations_init(a))
+        return fail(a->v, COSTATE_NO_MEMORY, "No memory for %d events.", count);
+    for (int k = 0; k < count; k++) {
         event_maps *e = &a->events[k];
-        const costate_event *user = &a->user.events[k];
+        const costate_event *user = &a->event[k];
+        int relation = k - a->nevents;
+        snprintf(e->whole, sizeof e->whole, relation < 0 ? "event[%d]" : "relation[%d]", relation < 0 ? k : relation);
         e->guard = map_of_event(a, e, k, 0, "guard", &user->guard, 1);
         e->jump = user->transition.value ? map_of_event(a, e, k, 1, "transition", &user->transition, a->n + a->nm)
                                          : map_of_event(a, e, k, 1, "jump", &user->jump, a->n + a->nm);
         e->cost = map_of_event(a, e, k, 2, "cost", &user->cost, a->nq);
+        if (relation < 0) continue;
+        const costate_relation *r = &a->user.relations[relation];
+        a->relation[relation] = map_new(a, &r->guard, e->name[0], 1, 1, r->ctx ? r->ctx : a->user.ctx);
     }
     return 0;
 }
@@ -96,7 +103,7 @@ static event_maps only_jump(const maps *a, const costate_map *user, const char *
     static const costate_map none = {.value = NULL};
     void *ctx = a->user.after.ctx ? a->user.after.ctx : a->user.ctx;
     map absent = map_new(a, &none, "", 0, 0, NULL);
-    return (event_maps){absent, map_new(a, user, name, user->value ? a->n + a->nm : 0, 1, ctx), absent, {{0}}};
+    return (event_maps){absent, map_new(a, user, name, user->value ? a->n + a->nm : 0, 1, ctx), absent, {{0}}, {0}};
 }
 
 static void correction_init(maps *a)
@@ -176,16 +183,21 @@ void maps_bind(maps *a, const double *p)
     a->bound.p = p;
     a->bound.m = NULL;
     a->bound.mode = 0;
+    a->bound.situation = a->nrelations > 0 ? -1 : 0;
+    a->bound.relation = NULL;
     a->bound.from = a->bound.to = 0;
     maps_bind_no_side(a);
     a->by_jac.at.held = a->ready[0].held = a->ready[1].held = 0;
 }
 
 /* each step has its own array m */
-void maps_bind_step(maps *a, const double *m, int mode)
+void maps_bind_step(maps *a, const double *m, int number)
 {
+    const situation *s = a->nrelations > 0 && number >= 0 ? a->bound.known->list[number] : NULL;
     a->bound.m = a->nm ? m : NULL;
-    a->bound.mode = mode;
+    a->bound.situation = number;
+    a->bound.mode = s ? s->mode : number;
+    a->bound.relation = s ? s->values : NULL;
     a->by_jac.at.held = a->ready[0].held = a->ready[1].held = 0;
 }
 
@@ -196,4 +208,7 @@ void maps_free(maps *a)
     free(a->by_jac.J);
     free(a->by_jac.J_yp);
     free(a->events);
+    free(a->made);
+    free(a->integers);
+    free(a->relation);
 }

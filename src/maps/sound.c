@@ -36,6 +36,21 @@ static int stops_sound(verdict *v, const costate_problem *P)
                 "times.", i, P->stops[i]);
 }
 
+static int relations_sound(verdict *v, const costate_problem *P)
+{
+    if (P->nrelations < 0 || (P->nrelations > 0) != (P->relation != NULL))
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.nrelations = %d, but problem.relation is %sNULL.", P->nrelations,
+                    P->relation ? "not " : "");
+    for (int k = 0; k < P->nrelations; k++) {
+        if (!P->relation[k].guard.value)
+            return fail(v, COSTATE_MISSING, "problem.relation[%d].guard.value is missing.", k);
+        if (P->relation[k].whole != 0 && P->relation[k].whole != 1)
+            return fail(v, COSTATE_BAD_ARGUMENT, "problem.relation[%d].whole = %d: it is 0 or 1.", k,
+                        P->relation[k].whole);
+    }
+    return COSTATE_OK;
+}
+
 static int times_sound(verdict *v, int k, const costate_event *e)
 {
     if (e->ntimes < 0) return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].ntimes = %d is negative.", k, e->ntimes);
@@ -135,6 +150,7 @@ int problem_sound(verdict *v, const costate_problem *P)
     TRY(events_sound(v, P));
     TRY(after_step_sound(v, &P->after_step));
     TRY(stops_sound(v, P));
+    TRY(relations_sound(v, P));
     if (P->nq > 0 && !P->cost.value && !some_event_costs(P))
         return fail(v, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
     for (int i = 0; P->index && i < P->n; i++)

@@ -24,7 +24,7 @@ int correct_value(stepper *c, record *r, const record *as, int free, double *roo
     r->corrected = 1;
     memcpy(uncorrected(c, r), y1, (size_t)c->N * sizeof *y1);
     set_jumped(c, y1, room);
-    memory_bind(c, y1, c->maps->bound.mode);
+    memory_bind(c, y1, c->maps->bound.situation);
     return 0;
 }
 

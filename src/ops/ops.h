@@ -115,9 +115,9 @@ static inline void memory_keep(const stepper *c, const double *y, double *y1)   
 {
     for (int i = c->n + c->nq; i < c->N; i++) y1[i] = y[i];
 }
-static inline void memory_bind(const stepper *c, const double *state, int mode)         /* N */
+static inline void memory_bind(const stepper *c, const double *state, int number)       /* N */
 {
-    if (c->nm > 0 || c->maps->bound.mode != mode) maps_bind_step(c->maps, state + c->n + c->nq, mode);
+    if (c->nm > 0 || c->maps->bound.situation != number) maps_bind_step(c->maps, state + c->n + c->nq, number);
 }
 
 /* instant.c: a step of length zero, or, as step_..., any step */

@@ -8,11 +8,12 @@
 #include <math.h>
 #include "base/vec.h"
 #include "maps/callbacks.h"
+#include "run/relations.h"
 #include "run/watch.h"
 
 int active(const costate *c, int k)
 {
-    const costate_event *e = &c->P.event[k];
+    const costate_event *e = &c->maps.event[k];
     return e->guard.value && in_mode(c, e);
 }
 
@@ -29,7 +30,7 @@ int guard_value(costate *c, int k, double t, const double *y, double *e)
     const map *f = guard_of(c, k);
     TRY(decided(&c->v, map_value(&c->maps, f, t, y, e), f->name));
     if (fabs(*e) < HUGE_VAL) return 0;
-    return fail(&c->v, COSTATE_NOT_FINITE, "event[%d].guard is NaN or Inf at t = %.10g.", k, t);
+    return fail(&c->v, COSTATE_NOT_FINITE, "%s is NaN or Inf at t = %.10g.", f->name, t);
 }
 
 int guard_moves(costate *c, int k, double t, const double *y, double e, double part, double *moves)
@@ -103,7 +104,7 @@ int wrong_side(costate *c, int k, double t)
 /* Should the jump of the event have moved the guard back? */
 int must_turn(const costate *c, int k)
 {
-    const costate_event *e = &c->P.event[k];
+    const costate_event *e = &c->maps.event[k];
     return e->direction != 0 && (e->jump.value || e->transition.value) && !e->passes;
 }
 
@@ -179,9 +180,25 @@ static int arm_one(costate *c, const record *r, int k)
     return 0;
 }
 
+/* The value of a relation says on which side its guard is. */
+static int arm_relation(costate *c, const record *r, int k)
+{
+    guarded *g = &c->watch.guard[k];
+    double noise;
+    TRY(guard_value(c, k, r->t, r->y, &g->value));
+    TRY(guard_noise(c, k, r->t, r->y, g->value, &noise));
+    g->sign = relation_side(c, k - c->P.nevents);
+    g->from_zero = fabs(g->value) <= fmax(noise, g->fired ? g->band : 0);
+    g->led = g->from_zero && g->goes != 0;
+    g->goes = g->probed = 0;
+    g->change = HUGE_VAL;
+    return 0;
+}
+
 int watch_arm(costate *c, const record *r)
 {
-    for (int k = 0; k < c->watch.count; k++) if (active(c, k)) TRY(arm_one(c, r, k));
+    for (int k = 0; k < c->watch.count; k++)
+        if (active(c, k)) TRY((k < c->P.nevents ? arm_one : arm_relation)(c, r, k));
     c->watch.armed = 1;
     return 0;
 }
@@ -190,7 +207,7 @@ int watch_arm(costate *c, const record *r)
    */
 int passes(const costate *c, int k, double e)
 {
-    int sign = c->watch.guard[k].sign, way = e != 0 ? sign_of(e) : -sign, only = c->P.event[k].direction;
+    int sign = c->watch.guard[k].sign, way = e != 0 ? sign_of(e) : -sign, only = c->maps.event[k].direction;
     if (sign == 0 || way == sign) return 0;
     return only == 0 || only == way ? way : 0;
 }

@@ -49,11 +49,11 @@ static int before(costate *c, const run *x, int k, double part, double *e, doubl
     watch *w = &c->watch;
     double *z = w->jump, other;
     *slope = 0;
-    memory_bind(&c->st, w->was, c->maps.bound.mode);
+    memory_bind(&c->st, w->was, c->maps.bound.situation);
     int status = softly(c, k, x->t, w->was, e, known), there = *known;
     for (int i = 0; i < c->st.n; i++) z[i] = w->was[i] - part * w->rate[i];
     if (status == 0 && there && w->rate_h != 0) status = softly(c, k, x->t - part * w->rate_h, z, &other, known);
-    memory_bind(&c->st, c->work.y, c->maps.bound.mode);
+    memory_bind(&c->st, c->work.y, c->maps.bound.situation);
     if (status == 0 && *known && w->rate_h != 0) *slope = (*e - other) / (part * w->rate_h);
     return status;
 }
@@ -100,7 +100,7 @@ static int probe(costate *c, run *x, double part, int *done)
     x->by.before = NULL;
     x->by.started = 0;
     x->now = (record){.y = c->work.y, .yp = c->work.yp, .X = spare->X, .iterations = spare->iterations,
-                      .mode = (unsigned)c->maps.bound.mode & 0x1fffffffu, .t = x->t};
+                      .mode = (unsigned)c->maps.bound.situation & 0x1fffffffu, .t = x->t};
     if ((c->st.F->is & (IMPLICIT | WEIGHTS)) || c->o.differences) weights(&c->st, c->work.y, c->st.w);
     double h = part * fabs(x->h_free), most;
     int status = longest_step(c, x, &most);
@@ -129,7 +129,7 @@ static int goes(costate *c, const run *x, int k, candidate *at, int *way)
     if (flat) slope = end - at->e;
     g->slope = slope / x->now.h;
     g->miss = slope != 0 ? fabs(at->e / g->slope) : 0;
-    *way = fabs(slope) > at->noise || has_tangent(&c->P.event[k].guard) ? sign_of(slope) : 0;
+    *way = fabs(slope) > at->noise || has_tangent(&c->maps.event[k].guard) ? sign_of(slope) : 0;
     at->zero = fmax(at->zero, instant(c, x) * fabs(g->slope));
     return 0;
 }
@@ -137,13 +137,13 @@ static int goes(costate *c, const run *x, int k, candidate *at, int *way)
 /* Does its event fire at t0, wherever its guard goes? */
 static int forced(const costate *c, int k)
 {
-    return c->watch.starts == BEGINS && c->P.event[k].at_start == COSTATE_START_FIRE;
+    return c->watch.starts == BEGINS && c->maps.event[k].at_start == COSTATE_START_FIRE;
 }
 
 /* A guard that is zero at t0: does its event fire there? */
 static int starts(const costate *c, int k, const candidate *at, int way)
 {
-    const costate_event *e = &c->P.event[k];
+    const costate_event *e = &c->maps.event[k];
     if (e->at_start == COSTATE_START_IGNORE) return 0;
     return forced(c, k) || (at->strict && e->direction != 0 && e->direction == way);
 }
@@ -152,7 +152,7 @@ static int starts(const costate *c, int k, const candidate *at, int way)
 static int fires(const costate *c, int k, const candidate *at, int way)
 {
     const guarded *g = &c->watch.guard[k];
-    int only = c->P.event[k].direction, came = sign_of(at->came * c->in.dir);
+    int only = c->maps.event[k].direction, came = sign_of(at->came * c->in.dir);
     int continuous = fabs(at->was) <= 2 * at->zero;
     if (c->watch.starts) return starts(c, k, at, way);
     if (way == 0 || (only && only != way) || g->way == way) return 0;
@@ -205,7 +205,7 @@ static int find(costate *c, run *x, int *any)
         int on = active(c, k);
         g->probed = 0;
         if (!on) g->way = 0;
-        g->open = on && !g->fired && !g->fires;
+        g->open = on && !g->fired && !g->fires && k < c->P.nevents;
     }
     for (int i = 0; i < 2; i++) TRY(look_ahead(c, x, PROBES[i], any));
     return 0;
@@ -220,7 +220,7 @@ static void moved(costate *c, const run *x)
     for (int i = 0; i < c->st.n; i++) w->rate[i] = c->work.y1[i] - c->work.y[i];
 }
 
-int step_ahead(costate *c, run *x, int *done) { return probe(c, x, PROBES[0], done); }
+int step_ahead(costate *c, run *x, int longer, int *done) { return probe(c, x, PROBES[longer], done); }
 
 int guards_at_start(costate *c, run *x)
 {

@@ -7,7 +7,7 @@
 
 int correct_start(costate *c, run *x)
 {
-    mapped e = {.event = STARTED, .timed = 1, .from = c->maps.bound.mode, .to = c->maps.bound.mode, .t = x->t,
+    mapped e = {.event = STARTED, .timed = 1, .from = c->maps.bound.situation, .to = c->maps.bound.situation, .t = x->t,
                 .y = c->work.y, .y1 = c->work.y1, .k = c->work.yp};
     return decided(&c->v, map_state(c, x->tape, x, c->work.corrected, NULL, &e), "the derivative of after_step");
 }
@@ -45,7 +45,7 @@ int relaxed_tangents(costate *c, const run *x)
 int correct_run(costate *c, run *x)
 {
     const directions *d = x->d;
-    int mode = c->maps.bound.mode;
+    int mode = c->maps.bound.situation;
     c->count.corrections++;
     int relaxed = x->now.part > 0;
     if (!relaxed) TRY(correction_size(c, &x->now));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "run/events.h"
 #include "run/instant.h"
+#include "run/relations.h"
 #include "run/start.h"
 #include "run/watch.h"
 
@@ -45,7 +46,7 @@ double next_stop(const costate *c, const run *x)
 {
     double stop = earlier(c, x->end, times_next(c->P.nstops, c->P.stops, x->t, c->in.dir));
     for (int k = 0; k < c->watch.count; k++) {
-        const costate_event *e = &c->P.event[k];
+        const costate_event *e = &c->maps.event[k];
         if (e->ntimes > 0 && in_mode(c, e)) stop = earlier(c, stop, times_next(e->ntimes, e->times, x->t, c->in.dir));
     }
     return stop;
@@ -76,13 +77,22 @@ static int stands_still(costate *c, const run *x)
     return w->still <= MOST_STILL ? 0 : too_many_events(c, "the last of them while the time stood still");
 }
 
-static mapped event_here(const costate *c, const run *x, int k, int timed)
+/* the situation after event k, but for relations that it moves over their thresholds */
+static int situation_after(costate *c, const run *x, int k, int *to)
 {
-    const costate_event *e = &c->P.event[k];
+    const costate_event *e = &c->maps.event[k];
+    int relation = k - c->P.nevents, other = e->to != COSTATE_SAME_MODE;
+    *to = other ? e->to : c->maps.bound.situation;
+    if (c->P.nrelations == 0 || (relation < 0 && !other)) return 0;
+    return relation_flips(c, x, relation < 0 ? -1 : relation, other ? e->to : c->maps.bound.mode, to);
+}
+
+static mapped event_here(const costate *c, const run *x, int k, int timed, int to)
+{
     const guarded *g = &c->watch.guard[k];
     memcpy(c->watch.y, c->work.y, (size_t)c->st.N * sizeof *c->work.y);
-    return (mapped){.event = k, .timed = timed, .from = c->maps.bound.mode, .t = x->t,
-                    .to = e->to == COSTATE_SAME_MODE ? c->maps.bound.mode : e->to, .slope = timed ? 0 : g->slope,
+    return (mapped){.event = k, .timed = timed, .from = c->maps.bound.situation, .t = x->t,
+                    .to = to, .slope = timed ? 0 : g->slope,
                     .miss = timed ? 0 : g->miss, .y = c->watch.y, .y1 = c->watch.y1,
                     .k = c->work.yp};
 }
@@ -102,19 +112,21 @@ int map_state(costate *c, costate_tape *tape, const run *x, double *room, const 
 /* Applies one event to the state and its tangents, and records it on the tape; *stop: on_event requests the end. */
 static int take_one(costate *c, run *x, int k, int timed, const mapped *instant, int *stop)
 {
-    mapped e = event_here(c, x, k, timed);
+    int to;
+    TRY(situation_after(c, x, k, &to));
+    mapped e = event_here(c, x, k, timed, to);
     TRY(count_one(c, x));
     if (instant) TRY(instant_tangents(c, x, k, timed));
     TRY(frozen(&c->v, map_state(c, x->tape, x, c->watch.jump, instant, &e)));
-    x->over |= c->P.event[k].terminal;
-    if (c->o.on_event) *stop |= c->o.on_event(k, e.t, e.y, e.y1, c->o.on_event_ctx) != 0;
+    x->over |= c->maps.event[k].terminal;
+    if (c->o.on_event && k < c->P.nevents) *stop |= c->o.on_event(k, e.t, e.y, e.y1, c->o.on_event_ctx) != 0;
     return 0;
 }
 
 static int changes(const costate *c, int k)
 {
-    const costate_event *e = &c->P.event[k];
-    return e->jump.value || e->transition.value || (e->to != COSTATE_SAME_MODE && e->to != c->maps.bound.mode);
+    const costate_event *e = &c->maps.event[k];
+    return k >= c->P.nevents || e->jump.value || e->transition.value || (e->to != COSTATE_SAME_MODE && e->to != c->maps.bound.mode);
 }
 
 /* A correction has moved the guard off zero: up to there it still counts as zero. */
@@ -159,14 +171,27 @@ static int separate(costate *c, run *x, int k, int timed, taking *s, mapped *ins
 
 int stop_at_start(costate *c, run *x) { return stops_at(&c->maps, x->t) ? algebraic_anew(c, x) : 0; }
 
+/* Relations after events, by the values that are consistent with them, which may change these values. */
+static int relations_here(costate *c, run *x, int *changed)
+{
+    int by_sign = 0, by_slope;
+    if (c->P.nrelations == 0) return 0;
+    if (constrained(c)) TRY(relations_anew(c, x, 0, &by_sign));
+    if (by_sign) TRY(algebraic_anew(c, x));
+    TRY(relations_anew(c, x, 1, &by_slope));
+    if (changed) *changed = by_sign || by_slope;
+    return by_slope ? algebraic_anew(c, x) : 0;
+}
+
 /* The run has come to a stop. */
 static int stop_here(costate *c, run *x)
 {
-    const mapped here = {.event = WENT_ON, .timed = 1, .from = c->maps.bound.mode, .to = c->maps.bound.mode, .t = x->t,
+    const mapped here = {.event = WENT_ON, .timed = 1, .from = c->maps.bound.situation, .to = c->maps.bound.situation, .t = x->t,
                          .y = c->work.y, .y1 = c->work.y, .k = c->work.yp};
     if (x->tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->tape, &here)));
     maps_bind_start(&c->maps, x->t);
-    return algebraic_anew(c, x);
+    TRY(algebraic_anew(c, x));
+    return relations_here(c, x, NULL);
 }
 
 /* Applies all events that fire or are due here, in the order of the list. */
@@ -179,7 +204,7 @@ static int take_all(costate *c, run *x, int *any)
     for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].looked_before = active(c, k);
     for (int k = 0; k < c->watch.count; k++) {
         guarded *g = &c->watch.guard[k];
-        int timed = !cut && is_due(&c->P.event[k], x->t), taken = (g->fires || timed) && in_mode(c, &c->P.event[k]);
+        int timed = !cut && is_due(&c->maps.event[k], x->t), taken = (g->fires || timed) && in_mode(c, &c->maps.event[k]);
         g->fired = taken && g->fires ? -g->sign : 0;
         if (g->fired || !c->watch.at_once) g->way = g->fired;
         g->band = band(g->slope, g->miss, x->t, x->prev.h);
@@ -198,6 +223,7 @@ static int take_all(costate *c, run *x, int *any)
     x->cut = 0;
     if (*any) maps_bind_start(&c->maps, x->t);
     if (*any && s.changed) TRY(algebraic_anew(c, x));
+    if (*any) TRY(relations_here(c, x, NULL));
     stop = stop ? fail(&c->v, COSTATE_STOPPED, "on_event stopped the run at t = %.10g.", x->t) : 0;
     return space_agree(&c->maps.space, stop);
 }
@@ -224,6 +250,7 @@ int events_at_start(costate *c, run *x, int *any)
     if (c->watch.count == 0 || c->watch.done == DONE_HERE) return 0;
     watch *w = &c->watch;
     int due = w->done && w->rate_h != 0;            /* others may follow if the run that ended here is known */
+    int changed = 0;
     w->at_once = 0;
     if (!w->done) {
         w->rate_h = 0;
@@ -232,9 +259,16 @@ int events_at_start(costate *c, run *x, int *any)
         TRY(take_all(c, x, any));
         due = *any;
     }
+    if (!*any) TRY(relations_here(c, x, &changed));
     TRY(take_with_others(c, x, due));
-    *any = w->taken > 0;
+    *any = w->taken > 0 || changed;
     return 0;
+}
+
+int relation_turned(costate *c, run *x)
+{
+    TRY(count_one(c, x));
+    return relation_turns(c, x);
 }
 
 int events_after_step(costate *c, run *x)

@@ -57,8 +57,8 @@ static int follow_maps(costate *c, run *x)
     halved_steps *s = &c->halves;
     const costate_tape *t = s->tape;
     for (; s->mine < x->tape->maps.count; s->mine++) {
-        if (x->tape->maps.list[s->mine].event == NO_LENGTH) continue;
-        while (s->map < t->maps.count && t->maps.list[s->map].event == NO_LENGTH) s->map++;
+        if (is_aside(&x->tape->maps.list[s->mine])) continue;
+        while (s->map < t->maps.count && is_aside(&t->maps.list[s->map])) s->map++;
         if (s->map >= t->maps.count || t->maps.list[s->map].event != x->tape->maps.list[s->mine].event)
             return other_events(c, x->t);
         if (t->maps.list[s->map].before > s->step) begin_step(s, x, t->maps.list[s->map].before);
@@ -116,7 +116,7 @@ void halves_took(costate *c, const run *x)
 static int changes(const costate_tape *t)
 {
     int count = 0;
-    for (int k = 0; k < t->maps.count; k++) count += t->maps.list[k].event != NO_LENGTH;
+    for (int k = 0; k < t->maps.count; k++) count += !is_aside(&t->maps.list[k]);
     return count;
 }
 

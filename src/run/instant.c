@@ -33,7 +33,7 @@ static int goes_on(costate *c, run *x, int k, int *on)
     double slope, before = fabs(g->slope);
     int done;
     *on = 1;
-    TRY(step_ahead(c, x, &done));
+    TRY(step_ahead(c, x, 0, &done));
     if (!done) return 0;
     TRY(guard_slope(c, &x->now, k, 0, &slope));
     slope /= x->now.h;
@@ -49,7 +49,7 @@ int instant_needed(costate *c, run *x, int k, int timed, mapped *at, int *own)
     if (!timed) TRY(still_zero(c, x, k, &level, own));
     if (*own && !timed) TRY(goes_on(c, x, k, own));
     fresh(c, 0);
-    *at = (mapped){.event = NO_LENGTH, .timed = timed, .from = c->maps.bound.mode, .to = c->maps.bound.mode, .t = x->t,
+    *at = (mapped){.event = NO_LENGTH, .timed = timed, .from = c->maps.bound.situation, .to = c->maps.bound.situation, .t = x->t,
                    .slope = c->watch.guard[k].slope, .level = level, .y = c->work.y, .y1 = c->work.y,
                    .k = c->work.yp};
     return 0;
@@ -71,7 +71,7 @@ static int directed(costate *c, run *x, const record *r, int k, int timed)
 int instant_tangents(costate *c, run *x, int k, int timed)
 {
     const record r = {.t = x->t, .end = x->t, .y = c->work.y, .yp = c->work.yp,
-                      .mode = (unsigned)c->maps.bound.mode & 0x1fffffffu, .member = (unsigned)c->st.at & 0xff,
+                      .mode = (unsigned)c->maps.bound.situation & 0x1fffffffu, .member = (unsigned)c->st.at & 0xff,
                       .exact = 1};
     if (!x->d) return 0;
     TRY(starter_ready(c));
@@ -88,7 +88,7 @@ int instant_tangents(costate *c, run *x, int k, int timed)
 void together_add(costate *c, const run *x, int first, int second, int own)
 {
     together *s = &c->remarks.together;
-    const costate_event *a = &c->P.event[first], *b = &c->P.event[second];
+    const costate_event *a = &c->maps.event[first], *b = &c->maps.event[second];
     int timed = !a->guard.value && !b->guard.value, same = a->guard.value == b->guard.value && a->ctx == b->ctx;
     if (timed || same || (s->count++ > 0 && (own || s->depends))) return;
     *s = (together){s->count, first, second, !own, x->t};

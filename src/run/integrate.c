@@ -10,6 +10,7 @@
 #include "run/integrate.h"
 #include "run/loop.h"
 #include "run/random_tangents.h"
+#include "run/relations.h"
 #include "run/warm.h"
 #include "solver/arguments.h"
 #include "solver/members.h"
@@ -55,7 +56,7 @@ int run_finish(costate *c, run *x, int status, double *y)
     if (complete) together_remark(c);
     if (!x->tape) return status;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
-    int ended = tape_end(&c->st, x->tape, complete, c->v.t, c->work.y, c->maps.bound.mode);
+    int ended = tape_end(&c->st, x->tape, complete, c->v.t, c->work.y, c->maps.bound.situation);
     return status ? status : ended;
 }
 
@@ -83,7 +84,9 @@ static int ready(costate *c, double t0, double t1, const double *y, const double
     c->st.spectrum.longest = 0;
     c->st.spectrum.run = on ? tape->from.stamp : c->stamp;
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
-    memory_bind(&c->st, c->work.y, on ? tape->mode : c->o.mode);
+    if (on) maps_know(&c->maps, &tape->situations);
+    if (on) memory_bind(&c->st, c->work.y, tape->mode);
+    else TRY(relations_begin(c, tape, t0, c->work.y, c->o.mode));
     x->t = t0;
     x->t1 = x->end = t1;
     x->on = on;

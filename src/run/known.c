@@ -70,7 +70,7 @@ int known_keep(costate *c, const run *x, int begins, long source)
     k.products = s->products;
     k.age = s->age;
     k.seed = s->seed;
-    const fresh_run f = {.t = x->t, .t0 = c->in.t0, .t1 = c->in.t1, .mode = c->maps.bound.mode, .begins = begins,
+    const fresh_run f = {.t = x->t, .t0 = c->in.t0, .t1 = c->in.t1, .mode = c->maps.bound.situation, .begins = begins,
                          .y = c->work.y, .yp = c->work.yp, .source = source, .known = &k, .bytes = sizeof k,
                          .more = {{w->guard, guard_bytes(c)}, {s->v, vector_bytes(c)}, {r.V, r.bytes},
                                   {r.atol, r.atol_bytes}}};

@@ -71,8 +71,8 @@ static int settled(const search *s, const iterate *x, double miss)
 
 static int not_found(const search *s, const iterate *x)
 {
-    return fail(s->v, COSTATE_BAD_EVENT, "event[%d] could not be located in the step from t = %.10g: with h = %.17g "
-                "its guard is %.3g.", s->event, s->t, x->h, x->e);
+    return fail(s->v, COSTATE_BAD_EVENT, "%s could not be located in the step from t = %.10g: with h = %.17g "
+                "its guard is %.3g.", s->name, s->t, x->h, x->e);
 }
 
 int search_step(const search *s, double *h, double *miss, double *slope)

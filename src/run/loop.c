@@ -17,6 +17,7 @@
 #include "run/known.h"
 #include "run/loop.h"
 #include "run/random_tangents.h"
+#include "run/relations.h"
 #include "run/start.h"
 #include "run/try.h"
 #include "run/watch.h"
@@ -167,7 +168,7 @@ static int next_slot(costate *c, run *x)
     x->by.started = 0;
     if (x->tape) TRY(space_agree(&c->maps.space, tape_slot(&c->st, x->tape, c->work.y, spare, &x->now, &x->by.to)));
     x->now.member = (unsigned)c->st.at & 0xff;
-    x->now.mode = c->maps.bound.mode;
+    x->now.mode = c->maps.bound.situation;
     memory_bind(&c->st, x->now.y, x->now.mode);
     return COSTATE_OK;
 }
@@ -340,10 +341,22 @@ void run_begin(const costate *c, run *x, int predict)
                     .span = fabs(c->in.t1 - c->in.t0), .differentiated = x->tape || x->d};
 }
 
+/* A relation turns at the start of a step, or a map after the step has moved guards over zero. */
+static int relations_follow(costate *c, run *x, int status)
+{
+    int changed = status == TURNS;
+    if (status == TURNS) TRY(relation_turned(c, x));
+    else if (x->prev.corrected && !x->cut) TRY(relations_anew(c, x, 0, &changed));
+    return changed ? begin_after_jump(c, x, x->h_free) : 0;
+}
+
 int run_loop(costate *c, run *x)
 {
     int cold = x->h_free == 0, made = cold && !x->on && (c->o.consistent & COSTATE_CONSISTENT_START);
+    int any;
+    if (cold && !x->on) TRY(relations_first(c, x));
     if (cold && !x->on && c->P.after_step.start.value) TRY(correct_start(c, x));
+    if (cold && !x->on && c->P.after_step.start.value) TRY(relations_anew(c, x, 0, &any));
     maps_bind_start(&c->maps, x->t);
     if (cold && x->on) TRY(stop_at_start(c, x));
     if (made && c->work.yp) memset(c->work.yp, 0, (size_t)c->st.n * sizeof *c->work.yp);
@@ -352,12 +365,14 @@ int run_loop(costate *c, run *x)
     if (cold) TRY(cold_start(c, x, made && !c->start.mine.given));
     if (cold && !made) TRY(random_tangents_start(c, x));
     long most = c->count.steps + c->o.max_steps;
-    int any;
     TRY(events_at_start(c, x, &any));
     if (any) TRY(begin_after_jump(c, x, 0));
     while (x->t != x->end && !x->over) {
         if (c->maps.stops.any) x->t1 = next_stop(c, x);
-        TRY(one_step(c, x, most));
+        int status = one_step(c, x, most);
+        if (status != TURNS) TRY(status);
+        TRY(relations_follow(c, x, status));
+        if (status == TURNS) continue;
         if (x->t == x->end || (!x->cut && x->t != x->t1)) continue;
         TRY(events_after_step(c, x));
         TRY(begin_after_jump(c, x, x->h_free));

@@ -169,7 +169,7 @@ int random_tangents_restart(costate *c, const run *x)
     if (!c->st.random.atol || x->t == x->end) return 0;
     for (int j = 0; j < c->random.count; j++) c->d.dt[c->st.random.from + j] = 0;
     if (!constrained(c)) return 0;
-    memory_bind(&c->st, c->work.y, c->maps.bound.mode);
+    memory_bind(&c->st, c->work.y, c->maps.bound.situation);
     if (c->maps.residual) {
         memcpy(c->random.yp, c->work.yp, n * sizeof *c->work.yp);
         TRY(residual_start(c, x->t, fabs(x->end - x->t)));

@@ -26,6 +26,7 @@ static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
     directed_run all;
     run x = {.tape = tape, .t = f->t, .t1 = f->t1, .end = f->t1, .on = tape->count > 0};
     maps_bind(&c->maps, tape->p);
+    maps_know(&c->maps, &tape->situations);
     set_range(c, f->t0, f->t1);
     verdict_at(&c->v, f->t);
     claim(c);

@@ -1,6 +1,7 @@
 /* start.c - consistent values at the start and end of a run, and as a call of its own. */
 #include <math.h>
 #include <string.h>
+#include "run/relations.h"
 #include "run/start.h"
 #include "solver/arguments.h"
 #include "solver/workspace.h"
@@ -65,7 +66,7 @@ int solver_consistent(costate *c, double t, double *y, double *yp, const double 
     TRY(check_vector(c, "p", p, (size_t)c->st.np));
     TRY(starter_ready(c));
     maps_bind(&c->maps, p);
-    maps_bind_step(&c->maps, y + c->st.n + c->st.nq, c->o.mode);
+    TRY(relations_begin(c, NULL, t, y, c->o.mode));
     c->maps.bound.dir = 1;
     maps_bind_start(&c->maps, t);
     verdict_at(&c->v, t);

@@ -36,7 +36,7 @@ void warm_keep(costate *c, const run *x)
 {
     ending *e = &c->ended;
     int good = c->v.status == COSTATE_OK || c->v.status == COSTATE_STOPPED || c->v.status == COSTATE_MAX_STEPS;
-    e->held = c->o.warm && c->P.nevents == 0 && good && x->has_prev && x->k.rejected == 0;
+    e->held = c->o.warm && c->watch.count == 0 && good && x->has_prev && x->k.rejected == 0;
     if (!e->held) return;
     e->linear = !x->tape;
     e->stamp = c->stamp;

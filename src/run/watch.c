@@ -90,12 +90,12 @@ static int too_coarse(costate *c, run *x, int k)
     double h = fabs(x->now.h), least = 1e4 * DBL_EPSILON * fabs(x->now.t);
     if (c->o.controller != COSTATE_FIXED && h > least) return cut_by(&x->by, 0.1, retry(&c->v, WHY_ERROR));
     if (h > least)
-        return fail(&c->v, COSTATE_BAD_EVENT, "The guard of event[%d] leaves zero at t = %.10g and comes back within a "
-                    "small part of the step, h = %.3g, too soon to be located: take shorter steps (options.h0).", k,
-                    x->now.t, h);
-    return fail(&c->v, COSTATE_STEP_TOO_SMALL, "The guard of event[%d] leaves zero at t = %.10g and comes back within "
-                "h = %.3g, which is too near the round-off of t to be located: shift the time, so that t is counted "
-                "from near here, unless events accumulate there.", k, x->now.t, h);
+        return fail(&c->v, COSTATE_BAD_EVENT, "The guard of %s leaves zero at t = %.10g and comes back within a small "
+                    "part of the step, h = %.3g, too soon to be located: take shorter steps (options.h0).",
+                    c->maps.events[k].whole, x->now.t, h);
+    return fail(&c->v, COSTATE_STEP_TOO_SMALL, "The guard of %s leaves zero at t = %.10g and comes back within h = "
+                "%.3g, which is too near the round-off of t to be located: shift the time, so that t is counted from "
+                "near here, unless events accumulate there.", c->maps.events[k].whole, x->now.t, h);
 }
 
 /* Judges one guard, which is e at theta; if it has passed zero earlier than `first`, replaces `first`. */
@@ -103,7 +103,9 @@ static int judge_at(costate *c, run *x, int k, double theta, double e, crossing 
 {
     guarded *g = &c->watch.guard[k];
     crossing at = {.theta = 0};
-    int passed = passes(c, k, e);
+    int passed = passes(c, k, e), rests = k >= c->P.nevents && g->value == 0 && !g->led;
+    if (passed && rests && e != 0) return c->watch.turns = k - c->P.nevents, TURNS;
+    passed = passed && !rests;
     if (passed) TRY(cross(c, x, k, theta, e, &at));
     if (passed && at.theta == 0 && g->from_zero && g->led) return too_coarse(c, x, k);
     if (at.theta == 0 && g->fired && sign_of(e) == g->fired && g->from_zero && must_turn(c, k))
@@ -299,8 +301,8 @@ int watch_step(costate *c, run *x, double err)
         w->patience = tries > PATIENT ? fmin(2 * w->patience, 1024) : 1;
         status = watch_once(c, x, err);
     }
-    if (status == RETRY) watch_undo(c, x);
-    if (status == RETRY) return status;
+    if (status == RETRY || status == TURNS) watch_undo(c, x);
+    if (status == RETRY || status == TURNS) return status;
     for (int k = 0; k < w->count; k++) w->guard[k].change = fabs(w->guard[k].end - w->before[k].value);
     if (status != ABSENT) return status;
     return fail(&c->v, COSTATE_BAD_EVENT, "Near t = %.10g guards pass zero in the dense output, but not in the steps "

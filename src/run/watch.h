@@ -9,7 +9,7 @@ typedef struct {                /* the search for the length of a step; solve: s
     int (*solve)(void *ctx, double h, double *e);
     void *ctx;
     verdict *v;
-    int event;
+    const char *name;           /* of the event, for a sentence */
     double t, slope, enough;    /* start of the step; about de/dh; an e/slope that is accepted immediately */
     double low, high;           /* h where the guard has one sign and the other; equal: no bracket is known */
     int sign;                   /* at low */
@@ -55,7 +55,8 @@ int passes(const costate *, int event, double e);
    they fire immediately; overwrites c->work.y1 */
 int events_at_once(costate *, run *, int *any);
 int guards_at_start(costate *, run *);              /* those that fire at t0 */
-int step_ahead(costate *, run *, int *done);        /* a short step from here, into x->now; it overwrites work.y1 */
+/* a short step from here, or a longer one, into x->now; it overwrites work.y1 */
+int step_ahead(costate *, run *, int longer, int *done);
 /* arm.c: initialises guards for a segment that starts with this step */
 int watch_arm(costate *, const record *);
 double same_time(double t, double length);                  /* times that differ by no more are equal */
@@ -73,7 +74,7 @@ int guard_turns(costate *, const record *, int event, double theta, double *slop
 /* locate.c: h in and out: the length for which the guard is zero to round-off; *miss: error of the time, *slope: de/dh.
    RETRY: a step could not be solved; ABSENT: the guard does not change its sign up to `high`, the length of the last
    step */
-enum { ABSENT = 2 };
+enum { ABSENT = 2, TURNS };                     /* TURNS: watch.turns, whose guard rested at zero, leaves it */
 int search_step(const search *, double *h, double *miss, double *slope);
 
 #endif

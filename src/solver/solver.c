@@ -148,6 +148,7 @@ void solver_free(costate *c)
     free(c->second.block);
     free(c->random.block);
     free(c->watch.guard);
+    situations_clear(&c->situations);
     free(c->work.block);
     free(c);
 }

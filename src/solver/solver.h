@@ -113,6 +113,8 @@ typedef struct {
     double missed;              /* bound on the error in the time of those events */
     int at_once;                /* rounds of events at the same time so far */
     int starts;                 /* not 0: guards are looked at that are zero at the start (run/watch.h) */
+    int *values, *flips;        /* nrelations each: values that are being determined, how often each was flipped */
+    int turns;                  /* the relation that takes its other value at the start of this step */
     long stamp;                 /* of the run that ended here: events at its end have not been applied */
     int still;                  /* number of consecutive events without progress in time */
     double patience;            /* events of one time may be apart by this times the round-off of time */
@@ -215,6 +217,7 @@ struct costate {
     seconds second;             /* memory: workspace.c; numbers: sweeps/second.c */
     random_tangents random;     /* run/random_tangents.c */
     watch watch;                /* memory: workspace.c; numbers: files of run/watch.h, run/events.c, integrate.c */
+    situations situations;      /* of runs without a tape */
     halved_steps halves;        /* run/halves.c */
     run_remarks remarks;           /* of the last run */
     event_slopes *slopes;       /* y' at events, or NULL; ops/slopes.c */

@@ -51,7 +51,7 @@ static void layout_events(costate *c, cursor *at, size_t k)
     event_work *w = &c->d.events;
     const stepper *st = &c->st;
     size_t N = (size_t)st->N, pm = (size_t)(st->np + st->nm), located = guards(c) > 0;
-    size_t events = c->P.nevents > 0 || corrects(st->maps);
+    size_t events = c->P.nevents + c->P.nrelations > 0 || corrects(st->maps);
     TAKE(at, located * N * k, &w->V, &w->lambda);
     w->dpm = take(at, located * pm * k);
     w->one = take(at, located * 3 * k);
@@ -61,13 +61,14 @@ static void layout_events(costate *c, cursor *at, size_t k)
     w->relaxed = take(at, relaxed * 4 * N);
     w->carried = take(at, relaxed * N * k);
     w->parts = take(at, relaxed * k);
-    size_t n = c->P.nevents > 0 ? (size_t)st->n : 0, nq = c->P.nevents > 0 ? (size_t)st->nq : 0;
+    int any = c->P.nevents + c->P.nrelations > 0;
+    size_t n = any ? (size_t)st->n : 0, nq = any ? (size_t)st->nq : 0;
     instant_work *x = &w->instant;
     TAKE(at, nq, &x->rate, &x->moved_rate);
     TAKE(at, n, &x->k, &x->V, &x->before, &x->by_y);
     x->both = take(at, 2 * n);
-    x->mu = take(at, c->P.nevents > 0 ? 2 * (size_t)(st->np + st->nm) : 0);
-    x->by_pm = take(at, c->P.nevents > 0 ? (size_t)(st->np + st->nm) : 0);
+    x->mu = take(at, any ? 2 * (size_t)(st->np + st->nm) : 0);
+    x->by_pm = take(at, any ? (size_t)(st->np + st->nm) : 0);
     w->start = &c->start;
 }
 
@@ -169,13 +170,17 @@ int watch_prepare(costate *c)
 {
     watch *w = &c->watch;
     cursor at = {0};
-    if (c->P.nevents == 0) return 0;
-    size_t doubles = layout_watch(w, &c->st, &at), guards = 2 * (size_t)c->P.nevents * sizeof *w->guard;
-    if (!(w->guard = calloc(1, guards + doubles * sizeof *w->u)))
-        return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %d events.", c->P.nevents);
+    int count = c->P.nevents + c->P.nrelations;
+    if (count == 0) return 0;
+    size_t doubles = layout_watch(w, &c->st, &at), guards = 2 * (size_t)count * sizeof *w->guard;
+    size_t integers = 2 * (size_t)c->P.nrelations * sizeof *w->values;
+    if (!(w->guard = calloc(1, guards + doubles * sizeof *w->u + integers)))
+        return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %d events.", count);
     at = (cursor){(double *)((char *)w->guard + guards), 0};
     layout_watch(w, &c->st, &at);
-    w->count = c->P.nevents;
+    w->values = (int *)((char *)w->guard + guards + doubles * sizeof *w->u);
+    w->flips = w->values + c->P.nrelations;
+    w->count = count;
     w->before = w->guard + w->count;
     w->samples = c->o.event_samples;
     return c->maps.residual || c->st.sh->singular ? starter_ready(c) : 0;

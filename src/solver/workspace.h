@@ -17,7 +17,7 @@ static inline int guards(const costate *c)  /* number of events with a guard */
 {
     int count = 0;
     for (int k = 0; k < c->P.nevents; k++) count += c->P.event[k].guard.value != NULL;
-    return count;
+    return count + c->P.nrelations;
 }
 
 #endif

@@ -242,6 +242,11 @@ static inline costate_point start_of_step(const stepper *c, const record *r)
     if (c->maps->stops.any) { x.t = r->t; point_beginning(c->maps, r->end, &x); }
     x.m = c->nm > 0 ? r->y + c->n + c->nq : NULL;
     x.mode = (int)r->mode;
+    if (c->maps->nrelations > 0) {
+        const situation *s = c->maps->bound.known->list[r->mode];
+        x.mode = s->mode;
+        x.relation = s->values;
+    }
     return x;
 }
 

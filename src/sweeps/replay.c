@@ -76,7 +76,7 @@ static int instant_to_event(replay *x, const mapped *e)
     const mapped *from = &x->tape->maps.list[x->next];
     double h = from->h, miss, slope;
     double scale = from->before < x->tape->count ? fabs(x->tape->list[from->before].h) : 0;
-    search how = {level_again, x, &x->c->v, e->event, from->t + x->shift, e->slope, DBL_EPSILON * scale, 0, 0, 0, 0};
+    search how = {level_again, x, &x->c->v, x->c->maps.events[e->event].whole, from->t + x->shift, e->slope, DBL_EPSILON * scale, 0, 0, 0, 0};
     x->event = e->event;
     return search_step(&how, &h, &miss, &slope);
 }
@@ -104,7 +104,7 @@ static int instant_again(replay *x)
 static int step_to_event(replay *x, const mapped *e)
 {
     double h = x->tape->list[x->k].h, miss, slope;
-    search how = {guard_again, x, &x->c->v, e->event, x->now.t, e->slope, e->miss, 0, 0, 0, 0};
+    search how = {guard_again, x, &x->c->v, x->c->maps.events[e->event].whole, x->now.t, e->slope, e->miss, 0, 0, 0, 0};
     x->event = e->event;
     TRY(search_step(&how, &h, &miss, &slope));
     x->shift += x->now.h - x->tape->list[x->k].h;
@@ -170,11 +170,12 @@ static int consistent_again(replay *x, const mapped *of)
     return x->onto ? space_agree(&c->maps.space, tape_map(&c->st, x->onto, &c->start.mine, c->work.y)) : 0;
 }
 
-/* the run was continued there: nothing changes */
+/* the run was continued there, or relations changed: the state stays */
 static int went_on_again(replay *x, mapped *e)
 {
     costate *c = x->c;
     e->y = e->y1 = c->work.y;
+    memory_bind(&c->st, c->work.y, e->to);
     return x->onto ? space_agree(&c->maps.space, tape_event(&c->st, x->onto, e)) : 0;
 }
 
@@ -185,7 +186,7 @@ static int map_again(replay *x, const mapped *of)
     if (of->event == NO_LENGTH) return instant_again(x);
     mapped e = *of;
     e.t += x->shift;
-    if (of->event == WENT_ON) return went_on_again(x, &e);
+    if (of->event == WENT_ON || of->event == RELATED) return went_on_again(x, &e);
     if (of->event == STARTED) {
         e.y = c->work.y;
         e.y1 = c->work.y1;
@@ -247,6 +248,8 @@ static int begin_onto(replay *x)
     origin from = {c->self, c->stamp, x->tape->from.predict, x->tape->from.t0, x->tape->from.t1};
     if (!x->onto) return 0;
     tape_clear(x->onto);
+    if (situations_copy(&x->onto->situations, &x->tape->situations))
+        return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     TRY(tape_start(&c->st, x->onto, kept_onto(x), &c->P, &from));
     x->onto->factors.on = 0;                /* the factorisations belong to the first tape */
     x->onto->matfree = x->onto->matfree && x->tape->matfree;       /* so do the numbers of iterations (irk/forward.c) */
@@ -267,7 +270,7 @@ static int replay_all(costate *c, const costate_tape *tape, double *y, const dou
     TRY(all_again(&x));
     verdict_at(&c->v, tape->from.t1 + x.shift);
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
-    return onto ? tape_end(&c->st, onto, 1, c->v.t, y, c->maps.bound.mode) : COSTATE_OK;
+    return onto ? tape_end(&c->st, onto, 1, c->v.t, y, c->maps.bound.situation) : COSTATE_OK;
 }
 
 static int replay_taken(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)

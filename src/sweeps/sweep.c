@@ -38,6 +38,7 @@ int tape_begin(costate *c, const costate_tape *tape)
     INVARIANT(tape_is_valid(tape));
     TRY(members_of_tape(c, tape));
     maps_bind(&c->maps, tape->p);
+    maps_know(&c->maps, &tape->situations);
     c->maps.bound.dir = tape_direction(tape);
     if (tape->from.writer != c->self || tape->from.stamp != c->stamp) forget(c);
     claim(c);

@@ -64,7 +64,7 @@ static journal_head head_of(const stepper *c, const costate_tape *t)
                       .storage = t->kept->number, .checkpoints = t->most_states, .length = t->fresh.every,
                       .matfree = t->matfree,
                       .predict = t->from.predict, .words = (int)sizeof(journal_step),
-                      .corrects = corrects(c->maps) + relaxes(c->maps), .options = journal_options(c),
+                      .corrects = corrects(c->maps) + relaxes(c->maps), .nrelations = P->nrelations, .options = journal_options(c),
                       .t0 = t->from.t0, .by = t->by};
     strncpy(h.version, COSTATE_VERSION, sizeof h.version - 1);
     strncpy(h.method, c->method->name, sizeof h.method - 1);
@@ -114,13 +114,20 @@ int journal_step_taken(const stepper *c, costate_tape *t, const record *r, uint6
     return frames_put(t->frames, c->v, TAKEN, (uint32_t)t->count, parts, 5, at);
 }
 
+size_t situation_bytes(const stepper *c)
+{
+    size_t count = (size_t)c->maps->nrelations;
+    return count > 0 ? words(sizeof(situation) + count * sizeof(int)) : 0;
+}
+
 int journal_mapped(const stepper *c, costate_tape *t, const mapped *e, const void *memory, size_t bytes)
 {
     if (!t->frames) return 0;
     journal_map h = {e->t, e->slope, e->miss, e->f.t, e->h, e->level, e->before, e->event, e->timed, e->number,
                      e->from, e->to, e->f.given, e->f.only_values, e->f.placed, e->f.moved};
-    const part parts[] = {{&h, sizeof h}, {memory, words(bytes)}};
-    return frames_put(t->frames, c->v, MAPPED, (uint32_t)t->maps.count, parts, 2, NULL);
+    const situation *s = t->situations.count > 0 ? t->situations.list[e->to] : NULL;
+    const part parts[] = {{&h, sizeof h}, {memory, words(bytes)}, {s, situation_bytes(c)}};
+    return frames_put(t->frames, c->v, MAPPED, (uint32_t)t->maps.count, parts, 3, NULL);
 }
 
 int journal_ended(const stepper *c, costate_tape *t, int complete)

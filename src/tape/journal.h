@@ -9,7 +9,7 @@ enum frame_types { HEAD = 1, MAPPED, FRESH, TAKEN, ENDED };
 
 typedef struct {                /* the first frame; p follows */
     char version[16], method[64];
-    int n, np, nq, nm, nevents, s, storage, checkpoints, length, matfree, predict, words, corrects, none;
+    int n, np, nq, nm, nevents, s, storage, checkpoints, length, matfree, predict, words, corrects, nrelations;
     uint64_t options;           /* checksum of those on which the bits depend */
     double t0;
     solved_by by;
@@ -36,6 +36,7 @@ typedef struct {                /* an event or consistent values: its states fol
 typedef struct { double t; int step, maps, complete, mode; } journal_end;       /* y follows */
 
 size_t words(size_t bytes);                                 /* whole words */
+size_t situation_bytes(const stepper *);                    /* of the situation after a map; 0: no relations */
 size_t counts_bytes(const stepper *, int member);           /* of a step's iteration counts; 0 for explicit methods */
 uint64_t journal_options(const stepper *);
 /* Each does nothing if the tape has no medium. */

@@ -36,7 +36,8 @@ static int same_problem(loader *x, const journal_head *h, const costate_problem 
     if (h->corrects != corrects(c->maps) + relaxes(c->maps))
         return wrong(x, corrects(c->maps) ? "is of a problem without this after_step" : "is of a problem with "
                      "after_step");
-    if (h->n != P->n || h->np != P->np || h->nq != P->nq || h->nm != P->nm || h->nevents != P->nevents)
+    if (h->n != P->n || h->np != P->np || h->nq != P->nq || h->nm != P->nm || h->nevents != P->nevents ||
+        h->nrelations != P->nrelations)
         return wrong(x, "is of another problem (its sizes differ)");
     return 0;
 }
@@ -116,6 +117,18 @@ static int read_step(loader *x, const frame *f, uint64_t at)
     return 0;
 }
 
+/* the situation after a map, whose number is `to` */
+static int read_situation(loader *x, const void *at, int from, int to)
+{
+    situations *s = &x->t->situations;
+    s->relations = x->c->maps->nrelations;
+    if (s->relations == 0) return 0;
+    const situation *read = at;
+    int number = situation_number(s, read->mode, read->values);
+    if (number < 0) return fail(x->c->v, COSTATE_NO_MEMORY, "No memory for the values of %d relations.", s->relations);
+    return number == to && from >= 0 && from < s->count ? 0 : wrong(x, "holds relations in another order");
+}
+
 static int read_map(loader *x, const frame *f)
 {
     const stepper *c = x->c;
@@ -125,16 +138,17 @@ static int read_map(loader *x, const frame *f)
     memcpy(&h, x->data.at, sizeof h);
     size_t N = (size_t)c->N, state = N * sizeof(double);
     size_t bytes = words(h.event == CONSISTENT ? state + start_values_bytes(c->n) : tape_event_bytes(c));
-    if (f->bytes != sizeof h + bytes || f->number != (uint32_t)t->maps.count ||
-        h.before != t->count || h.number != t->maps.events || h.event < NO_LENGTH || h.event == CORRECTED ||
-        h.event >= c->maps->nevents)
+    if (f->bytes != sizeof h + bytes + situation_bytes(c) || f->number != (uint32_t)t->maps.count ||
+        h.before != t->count || h.number != t->maps.events || h.event < RELATED || h.event == CORRECTED ||
+        h.event >= c->maps->nevents + c->maps->nrelations)
         return wrong(x, "holds an event of another size or order");
-    if (h.event >= 0 && !h.timed && !t->problem.event[h.event].guard.value)
+    if (h.event >= 0 && !h.timed && !c->maps->event[h.event].guard.value)
         return wrong(x, "holds an event where the guard of one without a guard is zero");
     void *memory;
     mapped *e = tape_next_map(c, t, bytes, &memory);
     if (!e) return c->v->status;
     memcpy(memory, (const char *)x->data.at + sizeof h, bytes);
+    TRY(read_situation(x, (const char *)x->data.at + sizeof h + bytes, h.from, h.to));
     *e = (mapped){.before = h.before, .event = h.event, .timed = h.timed, .number = h.number, .from = h.from,
                   .to = h.to, .t = h.t, .slope = h.slope, .miss = h.miss, .h = h.h, .level = h.level, .y = memory};
     if (h.event == CONSISTENT) {
@@ -288,6 +302,7 @@ int tape_load(const stepper *c, costate_tape *t, const costate_problem *P, ident
 {
     loader x = {.c = c, .t = t, .fresh = -1};
     tape_clear(t);
+    situations_clear(&t->situations);
     int status = read_frames(&x, P, who);
     if (!status) status = usable(&x, who != NULL, fresh, whole);
     if (!status && !tape_is_valid(t)) status = wrong(&x, "holds steps whose times do not agree");

@@ -39,6 +39,7 @@ void costate_tape_free(costate_tape *t)
     for (struct block *b = t->first, *next; b; b = next) { next = b->next; free(b); }
     free(t->list);
     free(t->maps.list);
+    situations_clear(&t->situations);
     frames_free(t->frames);
     free(t);
 }
@@ -91,8 +92,8 @@ int tape_map(const stepper *c, costate_tape *t, const start_values *f, const dou
     void *memory;
     mapped *to = tape_next_map(c, t, state + start_values_bytes(c->n), &memory);
     if (!to) return c->v->status;
-    *to = (mapped){.before = t->count, .event = CONSISTENT, .number = t->maps.events, .from = c->maps->bound.mode,
-                   .to = c->maps->bound.mode, .t = f->t, .y1 = memory};
+    *to = (mapped){.before = t->count, .event = CONSISTENT, .number = t->maps.events, .from = c->maps->bound.situation,
+                   .to = c->maps->bound.situation, .t = f->t, .y1 = memory};
     memcpy(to->y1, y1, state);
     start_values_copy(&to->f, c->n, f, to->y1 + c->N);
     TRY(journal_mapped(c, t, to, memory, state + start_values_bytes(c->n)));

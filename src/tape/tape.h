@@ -108,17 +108,17 @@ const retention *retention_of_number(const costate_tape *, int number);
 costate_tape *tape_on(const struct medium *, void *own, const retention *kept);
 
 /* kinds of maps other than events of the problem; CORRECTED is none of a tape's list */
-enum { NO_LENGTH = -5, CORRECTED = -4, STARTED = -3, CONSISTENT = -2, WENT_ON = -1 };
+enum { RELATED = -6, NO_LENGTH = -5, CORRECTED = -4, STARTED = -3, CONSISTENT = -2, WENT_ON = -1 };
 
 typedef struct {                /* a change of the state between steps, or the reason why a step ended */
     int before;                 /* the step after it; count: at the end */
     int event;                  /* event of the problem; CONSISTENT: values were made consistent; WENT_ON: nothing
                                    changed, a run was continued or was at a stop; STARTED: problem.after_step.start was
                                    applied to initial values; NO_LENGTH: the step of length zero that ends in the event
-                                   behind it */
+                                   behind it; RELATED: values of relations were determined */
     int timed;                  /* at a given time; 0: where its guard is zero */
     int number;                 /* events before it on the tape */
-    int from, to;               /* modes */
+    int from, to;               /* modes, or situations */
     double t;
     double slope, miss;         /* time derivative of the guard, approximately; error in the time of the event */
     double h, level;            /* of NO_LENGTH: 0, or what a replay made of it; the value of the guard, round-off */
@@ -126,6 +126,9 @@ typedef struct {                /* a change of the state between steps, or the r
     double *k;                  /* n: events of residuals: an approximation of y' before; else NULL */
     start_values f;             /* of CONSISTENT */
 } mapped;
+
+/* does it say only how a run came to its steps and events? */
+static inline int is_aside(const mapped *e) { return e->event == NO_LENGTH || e->event == RELATED; }
 
 /* is it an event, a stop, or a place where the run was continued? */
 static inline int is_event(const mapped *e) { return e->event >= WENT_ON; }
@@ -168,10 +171,16 @@ struct costate_tape {
     int mode;                   /* there */
     record *list;
     struct { mapped *list; int count, room, events; } maps;
+    situations situations;      /* what modes of steps and maps mean, where the problem has relations */
     struct block { struct block *next; size_t size, used; } *first, *last;
     struct frames *frames;      /* NULL: only in memory */
 };
 
+/* the user's mode of a situation */
+static inline int tape_mode(const costate_tape *t, int number)
+{
+    return t->situations.count > 0 ? t->situations.list[number]->mode : number;
+}
 int tape_start(const stepper *, costate_tape *, const retention *, const costate_problem *, const origin *);
 /* Provides memory for the next step: the record with its state y (and yp, which the record has), and the place where
    forward writes.  spare: memory for what is not kept */

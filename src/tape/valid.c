@@ -45,10 +45,22 @@ static int blocks_are_valid(const costate_tape *t)
     return has_last;
 }
 
+/* Where there are relations, each step and map is in a situation that the tape knows. */
+static int situations_are_valid(const costate_tape *t)
+{
+    int most = t->situations.count;
+    if (t->problem.nrelations == 0) return most == 0;
+    for (int k = 0; k < t->count; k++) if ((int)t->list[k].mode >= most) return 0;
+    for (int k = 0; k < t->maps.count; k++)
+        if (t->maps.list[k].from < 0 || t->maps.list[k].from >= most || t->maps.list[k].to < 0 ||
+            t->maps.list[k].to >= most) return 0;
+    return t->mode >= 0 && t->mode < most;
+}
+
 int tape_is_valid(const costate_tape *t)
 {
     if (t->count < 0 || t->count > t->room || t->maps.count < 0 || t->maps.count > t->maps.room) return 0;
     if (t->fresh.last > t->count || t->fresh.source > t->count) return 0;
     if ((t->factors.sets == 0) != (t->factors.bytes == 0)) return 0;
-    return steps_are_valid(t) && maps_are_valid(t) && blocks_are_valid(t);
+    return situations_are_valid(t) && steps_are_valid(t) && maps_are_valid(t) && blocks_are_valid(t);
 }

@@ -1,0 +1,201 @@
+/* relations.c - determines the values of relations, which are frozen between events: at the start of a run, where one
+   is continued, and after events (mathematics, section 10.12).
+
+   Away from zero the guard decides.  At zero, to its round-off, its slope does, with f of the value that the relation
+   then has: a value is consistent if the guard moves to its side.  Relations at zero are flipped one at a time until
+   all are consistent; if one is flipped and flipped back, both values drive the guard to zero, and the solution slides
+   along it.  A guard that rests keeps its value; if it leaves zero later to the other side, the value changes at the
+   start of that step, where f is the same for both. */
+#include <math.h>
+#include <string.h>
+#include "maps/callbacks.h"
+#include "run/relations.h"
+#include "run/watch.h"
+
+/* A change of a guard over a short step is clear if it is more than so many times round-off; its slope says more than
+   its change if it makes up this part of it. */
+static const double CLEAR = 8, STRAIGHT = 0.1;
+
+static guarded *guard_of(costate *c, int k) { return &c->watch.guard[c->P.nevents + k]; }
+
+static int to_user(costate *c, int k, double t, const double *y, double *u, double *noise)
+{
+    const map *f = &c->maps.relation[k];
+    c->count.guards++;
+    TRY(decided(&c->v, map_value(&c->maps, f, t, y, u), f->name));
+    if (!(fabs(*u) < HUGE_VAL))
+        return fail(&c->v, COSTATE_NOT_FINITE, "%s is NaN or Inf at t = %.10g.", f->name, t);
+    if (!noise) return 0;
+    c->count.guards += MOVES;
+    return map_noise(&c->maps, f, t, y, *u, c->watch.jump, noise);
+}
+
+/* the side of its guard on which a value holds */
+static int side_of(const costate_relation *r, int value) { return r->whole || value ? 1 : -1; }
+
+int relation_side(const costate *c, int k) { return side_of(&c->P.relation[k], c->maps.bound.relation[k]); }
+
+/* the value on the other side of the zero where the guard is u */
+static int other_value(const costate_relation *r, int value, double u)
+{
+    return relation_beside(r, u, value == relation_beside(r, u, 1) ? -1 : 1);
+}
+
+/* The maps see values that are being determined. */
+static void bind_values(costate *c)
+{
+    c->maps.bound.relation = c->watch.values;
+    c->maps.bound.situation = -1;
+    c->maps.by_jac.at.held = c->maps.ready[0].held = c->maps.ready[1].held = 0;
+}
+
+/* known: the values before are those of the guards that are zero; else they are new */
+static int by_signs(costate *c, double t, const double *y, int known)
+{
+    int *values = c->watch.values;
+    for (int k = 0; k < c->P.nrelations; k++) {
+        const costate_relation *r = &c->P.relation[k];
+        guarded *g = guard_of(c, k);
+        double u, noise;
+        if (!known) values[k] = 0;
+        TRY(to_user(c, k, t, y, &u, &noise));
+        g->open = fabs(r->whole ? u - rint(u) : u) <= fmax(noise, g->fired ? g->band : 0);
+        if (!g->open) values[k] = relation_value(r, u);
+        else if (!known || (r->whole && values[k] != relation_beside(r, u, -1))) values[k] = relation_beside(r, u, 1);
+        g->goes = 0;
+        c->watch.flips[k] = 0;
+    }
+    return 0;
+}
+
+static situations *situations_of(costate *c, costate_tape *tape) { return tape ? &tape->situations : &c->situations; }
+
+/* gives the values a number, and binds it */
+static int name_values(costate *c, situations *s, const double *y, int mode)
+{
+    s->relations = c->P.nrelations;
+    int number = situation_number(s, mode, c->watch.values);
+    if (number < 0) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the values of %d relations.", s->relations);
+    memory_bind(&c->st, y, number);
+    return 0;
+}
+
+int relations_begin(costate *c, costate_tape *tape, double t, const double *y, int mode)
+{
+    situations *s = situations_of(c, tape);
+    situations_clear(s);
+    maps_know(&c->maps, s);
+    if (c->P.nrelations == 0) return memory_bind(&c->st, y, mode), 0;
+    maps_bind_step(&c->maps, y + c->st.n + c->st.nq, -1);
+    c->maps.bound.mode = mode;
+    bind_values(c);
+    maps_bind_start(&c->maps, t);
+    TRY(by_signs(c, t, y, 0));
+    return name_values(c, s, y, mode);
+}
+
+/* ---- guards at zero ---- */
+
+/* 1: the guard moves to the side of the value, -1: to the other side; 0: over this step it rests */
+static int moves(costate *c, const run *x, int k, int *way)
+{
+    int event = c->P.nevents + k, side = relation_side(c, k);
+    double e, end, slope, noise;
+    TRY(guard_value(c, event, x->t, c->work.y, &e));
+    TRY(guard_noise(c, event, x->t, c->work.y, e, &noise));
+    TRY(guard_value(c, event, x->now.end, c->work.y1, &end));
+    TRY(guard_slope(c, &x->now, event, 0, &slope));
+    int straight = fabs(slope) > CLEAR * noise && fabs(slope) > STRAIGHT * fabs(end - e);
+    double by = straight ? slope : end - e;
+    *way = fabs(by) > CLEAR * noise ? sign_of(by) * side : 0;
+    return 0;
+}
+
+/* The first relation at zero whose value is not consistent; -1: there is none. */
+static int inconsistent(costate *c, run *x, int *which)
+{
+    *which = -1;
+    for (int k = 0; k < c->P.nrelations; k++) guard_of(c, k)->goes = 0;
+    for (int longer = 0; longer < 2; longer++) {
+        int probed = 0, done = 0;
+        for (int k = 0; k < c->P.nrelations; k++) {
+            guarded *g = guard_of(c, k);
+            if (!g->open || g->goes != 0) continue;
+            if (!probed) TRY(step_ahead(c, x, longer, &done));
+            probed = 1;
+            if (!done) break;
+            TRY(moves(c, x, k, &g->goes));
+            if (g->goes < 0) { *which = k; return 0; }
+        }
+    }
+    return 0;
+}
+
+static int slides(costate *c, const run *x, int k)
+{
+    return fail(&c->v, COSTATE_TOO_MANY_EVENTS, "At t = %.10g both values of relation[%d] drive its guard back to "
+                "zero: the solution slides along it. Separate the thresholds (hysteresis), or give the sliding motion "
+                "a mode of its own.", x->t, k);
+}
+
+static int settle(costate *c, run *x, int mode)
+{
+    for (;;) {
+        double u;
+        int k;
+        TRY(name_values(c, situations_of(c, x->tape), c->work.y, mode));        /* records of trial steps name them */
+        TRY(inconsistent(c, x, &k));
+        if (k < 0) return 0;
+        if (++c->watch.flips[k] > 1) return slides(c, x, k);
+        TRY(to_user(c, k, x->t, c->work.y, &u, NULL));
+        c->watch.values[k] = other_value(&c->P.relation[k], c->watch.values[k], u);
+    }
+}
+
+static int record_values(costate *c, run *x, int before)
+{
+    const mapped e = {.event = RELATED, .timed = 1, .from = before, .to = c->maps.bound.situation, .t = x->t,
+                      .y = c->work.y, .y1 = c->work.y, .k = c->work.yp};
+    return x->tape ? space_agree(&c->maps.space, tape_event(&c->st, x->tape, &e)) : 0;
+}
+
+int relations_first(costate *c, run *x)
+{
+    if (c->P.nrelations == 0) return 0;
+    return record_values(c, x, c->maps.bound.situation);
+}
+
+int relations_anew(costate *c, run *x, int with_slopes, int *changed)
+{
+    int before = c->maps.bound.situation, mode = c->maps.bound.mode, any = 0;
+    *changed = 0;
+    if (c->P.nrelations == 0) return 0;
+    memcpy(c->watch.values, c->maps.bound.relation, (size_t)c->P.nrelations * sizeof(int));
+    bind_values(c);
+    TRY(by_signs(c, x->t, c->work.y, 1));
+    for (int k = 0; k < c->P.nrelations; k++) any |= guard_of(c, k)->open;
+    if (any && with_slopes) TRY(settle(c, x, mode));
+    if (any && with_slopes) fresh(c, 0);
+    TRY(name_values(c, situations_of(c, x->tape), c->work.y, mode));
+    *changed = c->maps.bound.situation != before;
+    return *changed ? record_values(c, x, before) : 0;
+}
+
+int relation_flips(costate *c, const run *x, int k, int mode, int *number)
+{
+    double u;
+    situations *s = situations_of(c, x->tape);
+    memcpy(c->watch.values, c->maps.bound.relation, (size_t)c->P.nrelations * sizeof(int));
+    if (k >= 0) TRY(to_user(c, k, x->t, c->work.y, &u, NULL));
+    if (k >= 0) c->watch.values[k] = other_value(&c->P.relation[k], c->watch.values[k], u);
+    *number = situation_number(s, mode, c->watch.values);
+    return *number < 0 ? fail(&c->v, COSTATE_NO_MEMORY, "No memory for the values of relations.") : 0;
+}
+
+int relation_turns(costate *c, run *x)
+{
+    int before = c->maps.bound.situation, to;
+    TRY(relation_flips(c, x, c->watch.turns, c->maps.bound.mode, &to));
+    memory_bind(&c->st, c->work.y, to);
+    return record_values(c, x, before);
+}
