@@ -187,8 +187,10 @@ static int arm_relation(costate *c, const record *r, int k)
     double noise;
     TRY(guard_value(c, k, r->t, r->y, &g->value));
     TRY(guard_noise(c, k, r->t, r->y, g->value, &noise));
+    g->holds = 1;
     g->sign = relation_side(c, k - c->P.nevents);
-    g->from_zero = fabs(g->value) <= fmax(noise, g->fired ? g->band : 0);
+    g->band = fmax(noise, g->fired ? g->band : 0);
+    g->from_zero = fabs(g->value) <= g->band;
     g->led = g->from_zero && g->goes != 0;
     g->goes = g->probed = 0;
     g->change = HUGE_VAL;
@@ -207,7 +209,8 @@ int watch_arm(costate *c, const record *r)
    */
 int passes(const costate *c, int k, double e)
 {
-    int sign = c->watch.guard[k].sign, way = e != 0 ? sign_of(e) : -sign, only = c->maps.event[k].direction;
-    if (sign == 0 || way == sign) return 0;
+    const guarded *g = &c->watch.guard[k];
+    int sign = g->sign, way = e != 0 ? sign_of(e) : -sign, only = c->maps.event[k].direction;
+    if (sign == 0 || way == sign || (g->holds && g->from_zero && fabs(e) <= g->band)) return 0;
     return only == 0 || only == way ? way : 0;
 }

@@ -76,11 +76,12 @@ int shorten_to(costate *c, run *x, const crossing *at)
     return grazes(c, x, at, slope * full / x->now.h);
 }
 
-/* Finds the other guards that are zero at the end, to the round-off of the time or of their terms, and fire together
-   with the event.  ABSENT: one of them passed zero before. */
+/* Finds the other guards that are zero at the end, to the round-off of the time or of their terms, or as closely as the
+   event was located, and fire together with it.  ABSENT: one of them passed zero before. */
 int others(costate *c, const run *x, int event)
 {
-    double e, slope, noise = 0;
+    double e, slope, noise = 0, located = event >= 0 ? 2 * c->watch.guard[event].miss : 0;
+    double same = fmax(c->watch.patience * round_off(&x->now), located);
     int earlier = 0;
     for (int k = 0; k < c->watch.count; k++) {
         guarded *g = &c->watch.guard[k];
@@ -91,7 +92,7 @@ int others(costate *c, const run *x, int event)
         TRY(guard_slope(c, &x->now, k, 1, &slope));
         g->slope = slope / x->now.h;
         g->miss = fabs(e / g->slope);
-        int zero = g->miss <= c->watch.patience * round_off(&x->now);
+        int zero = g->miss <= same;
         if (!zero && slope != 0) {
             TRY(guard_noise(c, k, x->now.end, c->work.y1, e, &noise));
             zero = fabs(e) <= noise && g->size > CLEAR * noise;

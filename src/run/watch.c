@@ -103,9 +103,8 @@ static int judge_at(costate *c, run *x, int k, double theta, double e, crossing 
 {
     guarded *g = &c->watch.guard[k];
     crossing at = {.theta = 0};
-    int passed = passes(c, k, e), rests = k >= c->P.nevents && g->value == 0 && !g->led;
-    if (passed && rests && e != 0) return c->watch.turns = k - c->P.nevents, TURNS;
-    passed = passed && !rests;
+    int passed = passes(c, k, e);
+    if (passed && g->holds && g->from_zero && !g->led) return c->watch.turns = k - c->P.nevents, TURNS;
     if (passed) TRY(cross(c, x, k, theta, e, &at));
     if (passed && at.theta == 0 && g->from_zero && g->led) return too_coarse(c, x, k);
     if (at.theta == 0 && g->fired && sign_of(e) == g->fired && g->from_zero && must_turn(c, k))
@@ -119,10 +118,11 @@ static int judge_at(costate *c, run *x, int k, double theta, double e, crossing 
 static void seen(guarded *g, double theta)
 {
     g->last_change = fabs(g->next - g->value);
-    if (g->next != 0) g->sign = sign_of(g->next);
+    if (g->next != 0 && !g->holds) g->sign = sign_of(g->next);
     g->value = g->next;
     g->size = fmax(g->size, fabs(g->value));
     g->looked = theta;
+    if (g->holds && g->from_zero && fabs(g->value) <= g->band) return;         /* still at zero */
     g->from_zero = g->led = 0;
 }
 
