@@ -216,6 +216,7 @@ module costate
         integer(c_int) :: gradient_control = 0
         type(c_ptr) :: members = c_null_ptr                     ! c_char, ends with c_null_char
         type(c_funptr) :: step_bound = c_null_funptr            ! costate_value: the longest step
+        integer(c_int) :: sliding = 0
     end type
 
     type, bind(c) :: costate_stats

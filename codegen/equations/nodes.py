@@ -8,7 +8,8 @@ A node is an index into Nodes.nodes; its key is (kind, ...):
     neg x  pow x y                                      sel c x y       x where the condition c holds, else y
 
 A variable is ("v", space, index, offsets): space is y, p, t, m, yp, mode, relation and whole (values of
-relations), w (weights of an adjoint), or that of a direction: y, p, ... with d or e before it; offsets are those of a cell of a grid, () elsewhere."""
+relations), w (weights of an adjoint), or that of a direction: y, p, ... with d or e before it; offsets are those of a
+cell of a grid, () elsewhere."""
 import math
 import operator
 

@@ -1,9 +1,9 @@
 """Conditions become relations: values that the library keeps fixed in a step and determines anew after events.
 
 A step then never crosses the place where a branch changes, and derivatives include the change of the time at which it
-is met.  a < b has the guard a - b, whose relation is 0 where a < b and 1 where a > b; floor(a) is the value of a relation
-with whole numbers.  The guard of a condition in a condition depends on the relation of the inner one, which stands
-before it in the list."""
+is met.  a < b has the guard a - b, whose relation is 0 where a < b and 1 where a > b; floor(a) is the value of a
+relation with whole numbers.  The guard of a condition in a condition depends on the relation of the inner one, which
+stands before it in the list."""
 from .model import Relation
 
 

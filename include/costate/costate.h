@@ -186,16 +186,22 @@ typedef struct {
     int at_start;         /**< of a guard that is zero at t0: enum costate_at_start */
 } costate_event;
 
+/** The value of a relation along whose guard the solution slides: guards, jumps and costs of events receive it; rhs and
+   cost are called with the values on both sides instead. */
+enum costate_relation_values { COSTATE_SLIDES = -0x7fffffff - 1 };
+
 /** A relation: a truth value on which the maps depend, for what has a branch: if(y0 < c), |y1|, floor(t).  A step never
    crosses a zero of its guard: it ends there as at an event, and its stages see the value x->relation[k] that it began
    with, so that the maps are smooth in a step and derivatives include the change of the time of crossing.  Maps must
    choose their branch by x->relation[k], not by a comparison.
 
    The value is 1 where the guard is positive and 0 where it is negative; with whole = 1 it is the integer below the
-   guard.  It is determined anew from the guards at the start of every run, after every event, and where a run is
-   continued.  A guard that is zero there, to round-off, decides by its slope, with f of that value; a guard that rests
-   at zero keeps its value (at the start: 1).  If f of either value drives the guard back to zero, the solution slides
-   along it, and the run ends with COSTATE_TOO_MANY_EVENTS.
+   guard.  The library determines it from the guards where a run starts or is continued, and after each event.  A guard
+   that is zero there, to round-off, decides by its slope, with f of that value; a guard that rests at zero keeps its
+   value (at the start: 1).
+
+   Where f of both values drives the guard back to zero, the solution slides along it.  The run then ends with
+   COSTATE_TOO_MANY_EVENTS, or follows the surface, as options.sliding says.
 
    Relations are determined in their order: a guard may depend on x->relation[j], j < k.  They need the products that
    guards of events need.  On tapes and for on_step they appear as event nevents + k; on_event is not called. */
@@ -562,6 +568,13 @@ typedef struct {
                                                                              COSTATE_FIXED do not follow it, but
                                                                              costate_message says by how much steps were
                                                                              longer.  NULL: none */
+    int sliding;                      /**< relations of right-hand sides without a mass matrix.  0: a solution that
+                                           slides along the zero of a guard ends with COSTATE_TOO_MANY_EVENTS; 1: it
+                                           follows the surface with F = (1 - a) f0 + a f1, a from g_t + g_y F = 0
+                                           (Filippov), until a leaves [0, 1].  Tangents need tangent2 of the guards,
+                                           gradients adjoint_tangent, Hessian products adjoint_tangent2; those of
+                                           Rosenbrock methods need options.differences.  Jacobians are dense, formed
+                                           by products; problem.jac and pattern are not used */
 } costate_options;
 
 /* ---- solver ------------------------------------------------------------------------------------------ */

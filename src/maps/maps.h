@@ -72,11 +72,13 @@ typedef struct {                        /* problem.after_step */
     map invariant;
 } after_step_maps;
 
+typedef struct sliding sliding;         /* sliding.h */
 typedef struct {                        /* the guard of an event that ends the validity of a relation's value */
     const costate_relation *of;
+    struct sliding_map *exit;           /* of sliding; NULL: it does not slide */
     int which;
-    void *ctx;
-} integer_guard;
+    void *ctx;                          /* of the user's guard */
+} relation_guard;
 
 typedef struct {                        /* what the user provides */
     void *ctx;                          /* of the callbacks */
@@ -144,7 +146,9 @@ struct maps {
     event_maps *events;                 /* of the events: those of the problem, and one for each relation */
     const costate_event *event;         /* nevents + nrelations: these events */
     costate_event *made;                /* where there are relations: the same, owned */
-    integer_guard *integers;            /* nrelations, of relations with integer values */
+    relation_guard *guards;             /* nrelations, of integers, and where solutions may slide */
+    int slides;                         /* option: solutions slide; then */
+    sliding *sliding;                   /* what stands for rhs and cost */
     map *relation;                      /* nrelations: their guards as the user gives them */
     after_step_maps after_step;
     int residual;                       /* the problem is F(t, y, y', p) = 0 */
@@ -252,11 +256,15 @@ static inline int jac_serves(const maps *a) { return a->user.jac && (a->user.jac
 
 /* relations.c: its number, which it gets if it is new; -1: no memory */
 /* The maps take the numbers that follow from these. */
-static inline void maps_know(maps *a, const situations *s) { a->bound.known = s; a->bound.situation = a->nrelations > 0 ? -1 : 0; }
+static inline void maps_know(maps *a, const situations *s)
+{
+    a->bound.known = s;
+    a->bound.situation = a->nrelations > 0 ? -1 : 0;
+}
 int situation_number(situations *, int mode, const int *values);
 int situations_copy(situations *to, const situations *from);        /* 0, or -1: no memory */
 void situations_clear(situations *);
-int relations_init(maps *);                               /* event, made, integers */
+int relations_init(maps *);                               /* event, made, guards, sliding */
 /* the value for a guard of u away from its zeros; and on side 1 or -1 of one, where it is zero to round-off */
 int relation_value(const costate_relation *, double u);
 int relation_beside(const costate_relation *, double u, int side);

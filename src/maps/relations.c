@@ -2,12 +2,13 @@
    numbers by which records name a mode with the values of all relations.
 
    The value of a truth is g > 0; its event has the guard g.  An integer n = floor(g) holds from n to n + 1; its event
-   has the guard (g - n)(n + 1 - g), whose slope at both ends is that of g or its negative. */
+   has the guard (g - n)(n + 1 - g), whose slope at both ends is that of g or its negative.  A solution that slides does
+   so until the guard of sliding.c is zero. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "maps/callbacks.h"
-#include "maps/maps.h"
+#include "maps/sliding.h"
 
 /* ---- numbers ---- */
 
@@ -60,10 +61,15 @@ int relation_beside(const costate_relation *r, double u, int side)
     return r->whole ? (int)rint(u) - (side < 0) : side > 0;
 }
 
-/* ---- the guard of an integer ---- */
+/* ---- the guards of integers, and of solutions that slide ---- */
+
+static sliding_map *slides_on(const costate_point *x, const relation_guard *g)
+{
+    return g->exit && x->relation[g->which] == COSTATE_SLIDES ? g->exit : NULL;
+}
 
 /* the user's guard at x, u; and how far x is from both ends of the interval in which the value holds */
-static int within(const costate_point *x, const integer_guard *g, double *u, double *above, double *below)
+static int within(const costate_point *x, const relation_guard *g, double *u, double *above, double *below)
 {
     int status = g->of->guard.value(x, u, g->ctx), n = x->relation[g->which];
     if (status) return status;
@@ -72,75 +78,94 @@ static int within(const costate_point *x, const integer_guard *g, double *u, dou
     return 0;
 }
 
-static int integer_value(const costate_point *x, double *out, void *ctx)
+static int own_value(const costate_point *x, double *out, void *ctx)
 {
+    const relation_guard *g = ctx;
+    sliding_map *exit = slides_on(x, g);
     double u, above, below;
-    int status = within(x, ctx, &u, &above, &below);
-    if (status == 0) *out = above * below;
-    return status;
+    if (exit) return exit_value(exit, x, out);
+    if (!g->of->whole) return g->of->guard.value(x, out, g->ctx);
+    TRY(within(x, g, &u, &above, &below));
+    *out = above * below;
+    return 0;
 }
 
-static int integer_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+static int own_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
 {
-    const integer_guard *g = ctx;
+    const relation_guard *g = ctx;
+    sliding_map *exit = slides_on(x, g);
     double u, above, below;
-    int status = within(x, g, &u, &above, &below);
-    if (status == 0) status = call_tangent(&g->of->guard, x, dx, out, g->ctx);
-    if (status == 0) *out *= below - above;
-    return status;
+    if (exit) return exit_tangent(exit, x, dx, out);
+    TRY(call_tangent(&g->of->guard, x, dx, out, g->ctx));
+    if (!g->of->whole) return 0;
+    TRY(within(x, g, &u, &above, &below));
+    *out *= below - above;
+    return 0;
 }
 
-static int integer_adjoint(const costate_point *x, const double *w, const costate_gradient *to, void *ctx)
+static int own_adjoint(const costate_point *x, const double *w, const costate_gradient *to, void *ctx)
 {
-    const integer_guard *g = ctx;
+    const relation_guard *g = ctx;
+    sliding_map *exit = slides_on(x, g);
     double u, above, below;
-    int status = within(x, g, &u, &above, &below);
+    if (exit) return exit_adjoint(exit, x, *w, to);
+    if (!g->of->whole) return call_adjoint(&g->of->guard, x, w, to, g->ctx);
+    TRY(within(x, g, &u, &above, &below));
     double part = *w * (below - above);
-    return status ? status : call_adjoint(&g->of->guard, x, &part, to, g->ctx);
+    return call_adjoint(&g->of->guard, x, &part, to, g->ctx);
 }
 
-static int integer_tangent2(const costate_point *x, const costate_point *dx1, const costate_point *dx2, double *out,
-                            void *ctx)
+static int own_tangent2(const costate_point *x, const costate_point *dx1, const costate_point *dx2, double *out,
+                        void *ctx)
 {
-    const integer_guard *g = ctx;
+    const relation_guard *g = ctx;
     const costate_map *f = &g->of->guard;
+    sliding_map *exit = slides_on(x, g);
     double u, above, below, a, b;
-    int status = within(x, g, &u, &above, &below);
-    if (status == 0) status = call_tangent(f, x, dx1, &a, g->ctx);
-    if (status == 0) status = call_tangent(f, x, dx2, &b, g->ctx);
-    if (status == 0) status = f->tangent2(x, dx1, dx2, out, g->ctx);
-    if (status == 0) *out = (below - above) * *out - 2 * a * b;
-    return status;
+    if (exit) return exit_tangent2(exit, x, dx1, dx2, out);
+    TRY(f->tangent2(x, dx1, dx2, out, g->ctx));
+    if (!g->of->whole) return 0;
+    TRY(within(x, g, &u, &above, &below));
+    TRY(call_tangent(f, x, dx1, &a, g->ctx));
+    TRY(call_tangent(f, x, dx2, &b, g->ctx));
+    *out = (below - above) * *out - 2 * a * b;
+    return 0;
 }
 
-static int integer_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
-                                   const costate_gradient *to, void *ctx)
+static int own_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
+                               const costate_gradient *to, void *ctx)
 {
-    const integer_guard *g = ctx;
+    const relation_guard *g = ctx;
     const costate_map *f = &g->of->guard;
+    sliding_map *exit = slides_on(x, g);
     double u, above, below, along;
-    int status = within(x, g, &u, &above, &below);
+    if (exit) return exit_adjoint_tangent(exit, x, dx, *w, to);
+    if (!g->of->whole) return f->adjoint_tangent(x, dx, w, to, g->ctx);
+    TRY(within(x, g, &u, &above, &below));
     double part = *w * (below - above);
-    if (status == 0) status = call_tangent(f, x, dx, &along, g->ctx);
-    if (status == 0) status = f->adjoint_tangent(x, dx, &part, to, g->ctx);
+    TRY(call_tangent(f, x, dx, &along, g->ctx));
+    TRY(f->adjoint_tangent(x, dx, &part, to, g->ctx));
     part = -2 * *w * along;
-    return status ? status : call_adjoint(f, x, &part, to, g->ctx);
+    return call_adjoint(f, x, &part, to, g->ctx);
 }
 
-static int integer_prepare(const costate_point *x, void *ctx)
+static int own_prepare(const costate_point *x, void *ctx)
 {
-    const integer_guard *g = ctx;
-    return g->of->guard.prepare(x, g->ctx);
+    const relation_guard *g = ctx;
+    return slides_on(x, g) ? 0 : g->of->guard.prepare(x, g->ctx);
 }
 
-static costate_map integer_map(const costate_map *f)
+/* The exit needs the products of f that the guard's own derivatives do not. */
+static costate_map own_map(const costate_map *f, const costate_map *rhs)
 {
-    int tangent = has_tangent(f), adjoint = has_adjoint(f), second = tangent && adjoint && f->adjoint_tangent;
-    return (costate_map){.value = integer_value, .tangent = tangent ? integer_tangent : NULL,
-                         .adjoint = adjoint ? integer_adjoint : NULL,
-                         .tangent2 = tangent && f->tangent2 ? integer_tangent2 : NULL,
-                         .adjoint_tangent = second ? integer_adjoint_tangent : NULL,
-                         .prepare = f->prepare ? integer_prepare : NULL};
+    int tangent = has_tangent(f) && (!rhs || (f->tangent2 && has_tangent(rhs)));
+    int adjoint = has_adjoint(f) && (!rhs || (f->adjoint_tangent && has_adjoint(rhs)));
+    int second = tangent && adjoint && f->adjoint_tangent && (!rhs || (f->adjoint_tangent2 && rhs->adjoint_tangent));
+    return (costate_map){.value = own_value, .tangent = tangent ? own_tangent : NULL,
+                         .adjoint = adjoint ? own_adjoint : NULL,
+                         .tangent2 = second && f->tangent2 ? own_tangent2 : NULL,
+                         .adjoint_tangent = second ? own_adjoint_tangent : NULL,
+                         .prepare = f->prepare ? own_prepare : NULL};
 }
 
 /* ---- events ---- */
@@ -150,21 +175,30 @@ static costate_event event_of(maps *a, int k)
     const costate_relation *r = &a->user.relations[k];
     void *ctx = r->ctx ? r->ctx : a->user.ctx;
     costate_event e = {.guard = r->guard, .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE, .passes = 1, .ctx = ctx};
-    if (!r->whole) return e;
-    a->integers[k] = (integer_guard){r, k, ctx};
-    e.guard = integer_map(&r->guard);
-    e.ctx = &a->integers[k];
+    if (!r->whole && !a->sliding) return e;
+    a->guards[k] = (relation_guard){r, a->sliding ? sliding_exit(a->sliding, k) : NULL, k, ctx};
+    e.guard = own_map(&r->guard, a->sliding ? sliding_rhs(a->sliding) : NULL);
+    e.ctx = &a->guards[k];
     return e;
+}
+
+static int sliding_init(maps *a)
+{
+    if (!(a->sliding = sliding_new(a))) return -1;
+    a->user.rhs = sliding_of(a->sliding, 0);
+    if (a->user.cost.value) a->user.cost = sliding_of(a->sliding, 1);
+    return 0;
 }
 
 int relations_init(maps *a)
 {
     size_t count = (size_t)a->nrelations, own = (size_t)a->nevents;
     if (count == 0) return 0;
+    if (a->slides && sliding_init(a)) return -1;
     a->made = calloc(own + count, sizeof *a->made);
-    a->integers = calloc(count, sizeof *a->integers);
+    a->guards = calloc(count, sizeof *a->guards);
     a->relation = calloc(count, sizeof *a->relation);
-    if (!a->made || !a->integers || !a->relation) return -1;
+    if (!a->made || !a->guards || !a->relation) return -1;
     if (own > 0) memcpy(a->made, a->user.events, own * sizeof *a->made);
     for (int k = 0; k < a->nrelations; k++) a->made[a->nevents + k] = event_of(a, k);
     a->event = a->made;

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "maps/callbacks.h"
 #include "maps/differences.h"
+#include "maps/sliding.h"
 
 /* NULL where nothing depends on it */
 static const int *high_index(const costate_problem *P)
@@ -119,8 +120,10 @@ static void equation_init(maps *a)
 {
     int zero = a->nq > 0 && !a->user.cost.value;            /* only events add to q */
     if (zero) a->user.cost = ZERO;
-    a->rhs = map_new(a, &a->user.rhs, a->residual ? "residual" : "rhs", a->n, !a->autonomous, a->user.ctx);
-    a->cost = map_new(a, &a->user.cost, "cost", a->nq, !a->autonomous, zero ? &a->nq : a->user.ctx);
+    void *of_rhs = a->sliding ? sliding_ctx(a->sliding, 0) : a->user.ctx;
+    void *of_cost = zero ? &a->nq : a->sliding ? sliding_ctx(a->sliding, 1) : a->user.ctx;
+    a->rhs = map_new(a, &a->user.rhs, a->residual ? "residual" : "rhs", a->n, !a->autonomous, of_rhs);
+    a->cost = map_new(a, &a->user.cost, "cost", a->nq, !a->autonomous, of_cost);
     a->rhs.counted = 1;
     a->rhs.ready = &a->ready[0];
     a->cost.ready = &a->ready[1];
@@ -209,6 +212,7 @@ void maps_free(maps *a)
     free(a->by_jac.J_yp);
     free(a->events);
     free(a->made);
-    free(a->integers);
+    free(a->guards);
+    sliding_free(a->sliding);
     free(a->relation);
 }

@@ -126,7 +126,8 @@ static int take_one(costate *c, run *x, int k, int timed, const mapped *instant,
 static int changes(const costate *c, int k)
 {
     const costate_event *e = &c->maps.event[k];
-    return k >= c->P.nevents || e->jump.value || e->transition.value || (e->to != COSTATE_SAME_MODE && e->to != c->maps.bound.mode);
+    int mode = e->to != COSTATE_SAME_MODE && e->to != c->maps.bound.mode;
+    return k >= c->P.nevents || e->jump.value || e->transition.value || mode;
 }
 
 /* A correction has moved the guard off zero: up to there it still counts as zero. */
@@ -186,11 +187,13 @@ static int relations_here(costate *c, run *x, int *changed)
 /* The run has come to a stop. */
 static int stop_here(costate *c, run *x)
 {
-    const mapped here = {.event = WENT_ON, .timed = 1, .from = c->maps.bound.situation, .to = c->maps.bound.situation, .t = x->t,
-                         .y = c->work.y, .y1 = c->work.y, .k = c->work.yp};
+    int now = c->maps.bound.situation;
+    const mapped here = {.event = WENT_ON, .timed = 1, .from = now, .to = now, .t = x->t, .y = c->work.y,
+                         .y1 = c->work.y, .k = c->work.yp};
     if (x->tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->tape, &here)));
     maps_bind_start(&c->maps, x->t);
     TRY(algebraic_anew(c, x));
+    TRY(relations_before(c, x));
     return relations_here(c, x, NULL);
 }
 
@@ -200,11 +203,13 @@ static int take_all(costate *c, run *x, int *any)
     int stop = 0, cut = x->cut || c->watch.at_once;
     taking s = {.cut = x->cut, .first = -1, .start = !x->begun, .changed = stops_at(&c->maps, x->t)};
     *any = 0;
+    TRY(relations_before(c, x));
     if (!c->watch.at_once) c->watch.missed = 0;
     for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].looked_before = active(c, k);
     for (int k = 0; k < c->watch.count; k++) {
         guarded *g = &c->watch.guard[k];
-        int timed = !cut && is_due(&c->maps.event[k], x->t), taken = (g->fires || timed) && in_mode(c, &c->maps.event[k]);
+        int timed = !cut && is_due(&c->maps.event[k], x->t);
+        int taken = (g->fires || timed) && in_mode(c, &c->maps.event[k]);
         g->fired = taken && g->fires ? -g->sign : 0;
         if (g->fired || !c->watch.at_once) g->way = g->fired;
         g->band = band(g->slope, g->miss, x->t, x->prev.h);
@@ -259,7 +264,10 @@ int events_at_start(costate *c, run *x, int *any)
         TRY(take_all(c, x, any));
         due = *any;
     }
-    if (!*any) TRY(relations_here(c, x, &changed));
+    if (!*any) {
+        TRY(relations_before(c, x));
+        TRY(relations_here(c, x, &changed));
+    }
     TRY(take_with_others(c, x, due));
     *any = w->taken > 0 || changed;
     return 0;

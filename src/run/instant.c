@@ -49,7 +49,8 @@ int instant_needed(costate *c, run *x, int k, int timed, mapped *at, int *own)
     if (!timed) TRY(still_zero(c, x, k, &level, own));
     if (*own && !timed) TRY(goes_on(c, x, k, own));
     fresh(c, 0);
-    *at = (mapped){.event = NO_LENGTH, .timed = timed, .from = c->maps.bound.situation, .to = c->maps.bound.situation, .t = x->t,
+    int now = c->maps.bound.situation;
+    *at = (mapped){.event = NO_LENGTH, .timed = timed, .from = now, .to = now, .t = x->t,
                    .slope = c->watch.guard[k].slope, .level = level, .y = c->work.y, .y1 = c->work.y,
                    .k = c->work.yp};
     return 0;

@@ -8,7 +8,7 @@
    start of that step, where f is the same for both. */
 #include <math.h>
 #include <string.h>
-#include "maps/callbacks.h"
+#include "maps/sliding.h"
 #include "run/relations.h"
 #include "run/watch.h"
 
@@ -32,6 +32,8 @@ static int to_user(costate *c, int k, double t, const double *y, double *u, doub
 
 /* the side of its guard on which a value holds */
 static int side_of(const costate_relation *r, int value) { return r->whole || value ? 1 : -1; }
+
+static int is_sliding(const costate *c) { return relation_slides(c->P.nrelations, c->maps.bound.relation); }
 
 int relation_side(const costate *c, int k) { return side_of(&c->P.relation[k], c->maps.bound.relation[k]); }
 
@@ -59,12 +61,14 @@ static int by_signs(costate *c, double t, const double *y, int known)
         double u, noise;
         if (!known) values[k] = 0;
         TRY(to_user(c, k, t, y, &u, &noise));
-        g->open = fabs(r->whole ? u - rint(u) : u) <= fmax(noise, g->fired ? g->band : 0);
+        g->open = fabs(r->whole ? u - rint(u) : u) <= fmax(noise, fmax(g->fired ? g->band : 0, known ? g->drift : 0));
+        g->drift = 0;
         if (!g->open) values[k] = relation_value(r, u);
+        else if (values[k] == COSTATE_SLIDES) continue;
         else if (!known || (r->whole && values[k] != relation_beside(r, u, -1))) values[k] = relation_beside(r, u, 1);
         g->goes = 0;
-        c->watch.flips[k] = 0;
     }
+    memset(c->watch.flips, 0, (size_t)c->P.nrelations * sizeof *c->watch.flips);
     return 0;
 }
 
@@ -120,7 +124,7 @@ static int inconsistent(costate *c, run *x, int *which)
         int probed = 0, done = 0;
         for (int k = 0; k < c->P.nrelations; k++) {
             guarded *g = guard_of(c, k);
-            if (!g->open || g->goes != 0) continue;
+            if (!g->open || g->goes != 0 || c->watch.values[k] == COSTATE_SLIDES) continue;
             if (!probed) TRY(step_ahead(c, x, longer, &done));
             probed = 1;
             if (!done) break;
@@ -131,24 +135,68 @@ static int inconsistent(costate *c, run *x, int *which)
     return 0;
 }
 
+/* ---- sliding ---- */
+
 static int slides(costate *c, const run *x, int k)
 {
+    int other = relation_slides(c->P.nrelations, c->watch.values);
+    if (c->o.sliding && other < 0) {
+        c->watch.values[k] = COSTATE_SLIDES;
+        return 0;
+    }
+    if (c->o.sliding)
+        return fail(&c->v, COSTATE_TOO_MANY_EVENTS, "At t = %.10g the solution slides along the guards of relation[%d] "
+                    "and relation[%d]: what it does where two surfaces meet is not determined.", x->t, other, k);
     return fail(&c->v, COSTATE_TOO_MANY_EVENTS, "At t = %.10g both values of relation[%d] drive its guard back to "
-                "zero: the solution slides along it. Separate the thresholds (hysteresis), or give the sliding motion "
-                "a mode of its own.", x->t, k);
+                "zero: the solution slides along it. Set options.sliding = 1 to follow it, or separate the thresholds "
+                "(hysteresis), or give the sliding motion a mode of its own.", x->t, k);
+}
+
+static int slopes_there(costate *c, double t, const double *y, int k, double *below, double *above)
+{
+    costate_point at = point(&c->maps, t, y);
+    int code = sliding_slopes(c->maps.sliding, &at, k, below, above);
+    return code == 0 ? 0 : fail(&c->v, COSTATE_CALLBACK, "rhs.value or relation[%d].guard is not defined where the "
+                                "solution slides, at t = %.10g (a callback returned %d).", k, t, code);
+}
+
+/* The value of relation k, which slides, where it does not any more; or COSTATE_SLIDES.  surely: it leaves. */
+static int value_left(costate *c, double t, const double *y, int k, int surely, int *value)
+{
+    double below, above, u;
+    TRY(slopes_there(c, t, y, k, &below, &above));
+    TRY(to_user(c, k, t, y, &u, NULL));
+    *value = COSTATE_SLIDES;
+    if (!surely && below > 0 && above < 0) return 0;
+    *value = relation_beside(&c->P.relation[k], u, below < -above ? -1 : 1);
+    return 0;
+}
+
+int relations_before(costate *c, const run *x)
+{
+    double u;
+    int k = is_sliding(c);
+    if (k < 0) return 0;
+    TRY(to_user(c, k, x->t, c->work.y, &u, NULL));
+    guard_of(c, k)->drift = 2 * fabs(c->P.relation[k].whole ? u - rint(u) : u);
+    return 0;
 }
 
 static int settle(costate *c, run *x, int mode)
 {
+    double u;
+    int *values = c->watch.values, k = relation_slides(c->P.nrelations, values);
+    if (k >= 0) TRY(value_left(c, x->t, c->work.y, k, 0, &values[k]));
     for (;;) {
-        double u;
-        int k;
         TRY(name_values(c, situations_of(c, x->tape), c->work.y, mode));        /* records of trial steps name them */
         TRY(inconsistent(c, x, &k));
         if (k < 0) return 0;
-        if (++c->watch.flips[k] > 1) return slides(c, x, k);
+        if (++c->watch.flips[k] > 1) {
+            TRY(slides(c, x, k));
+            continue;
+        }
         TRY(to_user(c, k, x->t, c->work.y, &u, NULL));
-        c->watch.values[k] = other_value(&c->P.relation[k], c->watch.values[k], u);
+        values[k] = other_value(&c->P.relation[k], values[k], u);
     }
 }
 
@@ -185,9 +233,14 @@ int relation_flips(costate *c, const run *x, int k, int mode, int *number)
 {
     double u;
     situations *s = situations_of(c, x->tape);
-    memcpy(c->watch.values, c->maps.bound.relation, (size_t)c->P.nrelations * sizeof(int));
-    if (k >= 0) TRY(to_user(c, k, x->t, c->work.y, &u, NULL));
-    if (k >= 0) c->watch.values[k] = other_value(&c->P.relation[k], c->watch.values[k], u);
+    int *values = c->watch.values, slid;
+    memcpy(values, c->maps.bound.relation, (size_t)c->P.nrelations * sizeof *values);
+    slid = k >= 0 && values[k] == COSTATE_SLIDES;
+    if (slid) TRY(value_left(c, x->t, c->work.y, k, 1, &values[k]));
+    else if (k >= 0) {
+        TRY(to_user(c, k, x->t, c->work.y, &u, NULL));
+        values[k] = other_value(&c->P.relation[k], values[k], u);
+    }
     *number = situation_number(s, mode, c->watch.values);
     return *number < 0 ? fail(&c->v, COSTATE_NO_MEMORY, "No memory for the values of relations.") : 0;
 }

@@ -45,8 +45,8 @@ static int grazes(costate *c, const run *x, const crossing *at, double slope)
 {
     if (fabs(slope) * at->theta > GRAZING * at->size) return 0;
     return fail(&c->v, COSTATE_GRAZING, "The guard of %s only grazes zero near t = %.10g: it comes from %.3g within "
-                "%.3g of time, and its slope there is %.3g, too small for a derivative.", c->maps.events[at->event].whole,
-                x->now.t + at->theta * x->now.h, at->size, at->theta * fabs(x->now.h), slope / x->now.h);
+                "%.3g of time, and its slope there is %.3g, too small for a derivative.",
+                c->maps.events[at->event].whole, x->now.t + at->theta * x->now.h, at->size, at->theta * fabs(x->now.h), slope / x->now.h);
 }
 
 /* Solves the step again up to the zero of the guard; ABSENT: it ends without that event.  The step, solved to
@@ -61,8 +61,8 @@ int shorten_to(costate *c, run *x, const crossing *at)
     shortened s = {c, x, at->event, full, x->last};
     TRY(guard_slope(c, &x->now, at->event, fmin(at->theta, 1), &slope));
     TRY(grazes(c, x, at, slope));
-    search how = {shorten_solve, &s, &c->v, c->maps.events[at->event].whole, x->now.t, slope / full, at->noise * fabs(full / slope),
-                  low * full, high * full, g->sign, least};
+    search how = {shorten_solve, &s, &c->v, c->maps.events[at->event].whole, x->now.t, slope / full,
+                  at->noise * fabs(full / slope), low * full, high * full, g->sign, least};
     decisions as = {.degree = x->now.degree};           /* rkc: another degree would move the end */
     x->by.exact = x->now.exact = 1;
     x->by.as = as.degree > 0 ? &as : NULL;

@@ -43,6 +43,7 @@ static void furnish(costate *c)
     c->maps = maps_of(&c->P);
     c->random.count = c->o.gradient_control;
     c->maps.autonomous = c->o.autonomous;
+    c->maps.slides = c->o.sliding;
     c->maps.differences = c->o.differences;
     c->maps.user.radius = c->o.spectral_radius;
     c->maps.user.bound = c->o.step_bound;
@@ -52,6 +53,23 @@ static void furnish(costate *c)
     c->maps.space = (space){c->o.sum, c->o.sum_ctx, &c->v};
     c->st.maps = &c->maps;
     c->st.v = &c->v;
+}
+
+/* The right-hand side of sliding has a dense Jacobian, which only its products know. */
+static int sliding_possible(costate *c)
+{
+    if (c->P.nrelations == 0) c->o.sliding = 0;
+    if (!c->o.sliding) return 0;
+    if (c->P.residual.value || c->P.mass || c->P.jac_is_w)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.sliding is for right-hand sides without a mass matrix and "
+                    "with their own Jacobian.");
+    for (int k = 0; k < c->P.nrelations; k++)
+        if (!has_tangent(&c->P.relation[k].guard))
+            return fail(&c->v, COSTATE_MISSING, "problem.relation[%d].guard.tangent is missing: options.sliding needs "
+                        "it.", k);
+    c->P.jac = NULL;
+    c->P.pattern = NULL;
+    return 0;
 }
 
 /* Is J formed, by any member?  Those of a composite method that are not ready may be later. */
@@ -106,6 +124,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     c->st.N = P->n + P->nq + P->nm;
     if (!(c->self = identity_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
     TRY(options_fill(c));
+    TRY(sliding_possible(c));
     furnish(c);
     TRY(members_choose(c));
     TRY(equation(c));

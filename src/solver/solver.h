@@ -96,6 +96,7 @@ typedef struct guarded {
     double band;                /* its round-off at the start of the segment */
     int open, probed, goes;     /* at_once.c: it may be zero there; it is zero, and takes this sign */
     int way;                    /* direction in which it passed zero at this time, in any mode; 0: it did not */
+    double drift;               /* of a relation along which the solution slides: how far it may be from zero */
     int holds;                  /* of a relation, whose value says on which side it is: its sign */
     int looked_before;          /* it was active in the mode before the last event */
 } guarded;

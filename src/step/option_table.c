@@ -77,6 +77,7 @@ const option option_table[] = {
     INTEGER(gradient_control, 0, 0, 1000, STEPS | ALONE | ONE_RUN, 0),
     OTHER(members, OPTION_TEXT, STEPS),
     OTHER(step_bound, OPTION_POINTER, STEPS | ALONE),
+    INTEGER(sliding, 0, 0, 1, STEPS | ALONE, 0),
     {.name = NULL}
 };
 #undef ROW

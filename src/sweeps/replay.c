@@ -76,7 +76,8 @@ static int instant_to_event(replay *x, const mapped *e)
     const mapped *from = &x->tape->maps.list[x->next];
     double h = from->h, miss, slope;
     double scale = from->before < x->tape->count ? fabs(x->tape->list[from->before].h) : 0;
-    search how = {level_again, x, &x->c->v, x->c->maps.events[e->event].whole, from->t + x->shift, e->slope, DBL_EPSILON * scale, 0, 0, 0, 0};
+    search how = {level_again, x, &x->c->v, x->c->maps.events[e->event].whole, from->t + x->shift, e->slope,
+                  DBL_EPSILON * scale, 0, 0, 0, 0};
     x->event = e->event;
     return search_step(&how, &h, &miss, &slope);
 }

@@ -64,7 +64,8 @@ static journal_head head_of(const stepper *c, const costate_tape *t)
                       .storage = t->kept->number, .checkpoints = t->most_states, .length = t->fresh.every,
                       .matfree = t->matfree,
                       .predict = t->from.predict, .words = (int)sizeof(journal_step),
-                      .corrects = corrects(c->maps) + relaxes(c->maps), .nrelations = P->nrelations, .options = journal_options(c),
+                      .corrects = corrects(c->maps) + relaxes(c->maps), .nrelations = P->nrelations,
+                       .options = journal_options(c),
                       .t0 = t->from.t0, .by = t->by};
     strncpy(h.version, COSTATE_VERSION, sizeof h.version - 1);
     strncpy(h.method, c->method->name, sizeof h.method - 1);

@@ -149,7 +149,8 @@ int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
     if (a->n != b->n || a->np != b->np || a->nq != b->nq || a->ctx != b->ctx || a->rhs.value != b->rhs.value ||
         a->residual.value != b->residual.value || a->index != b->index || a->cost.value != b->cost.value ||
         a->mass != b->mass || a->start.value != b->start.value || a->nm != b->nm || a->nevents != b->nevents ||
-        a->event != b->event || a->nrelations != b->nrelations || a->relation != b->relation || a->nstops != b->nstops || a->stops != b->stops ||
+        a->event != b->event || a->nstops != b->nstops || a->stops != b->stops ||
+        a->nrelations != b->nrelations || a->relation != b->relation ||
         a->after_step.map.value != b->after_step.map.value ||
         a->after_step.acts != b->after_step.acts || a->after_step.ctx != b->after_step.ctx ||
         a->after_step.start.value != b->after_step.start.value ||
