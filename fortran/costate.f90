@@ -60,6 +60,7 @@ module costate
         type(c_ptr) :: m = c_null_ptr
         integer(c_int) :: mode = 0
         integer(c_int) :: side = 0                              ! -1, 1: t is just below, above a stop
+        type(c_ptr) :: relation = c_null_ptr                    ! c_int, nrelations: values of relations
     end type
 
     type, bind(c) :: costate_gradient
@@ -105,6 +106,12 @@ module costate
         integer(c_int) :: at_start = 0                          ! COSTATE_START_DEFAULT, FIRE or IGNORE
     end type
 
+    type, bind(c) :: costate_relation
+        type(costate_map) :: guard
+        integer(c_int) :: whole = 0                             ! 1: the value is floor(guard)
+        type(c_ptr) :: ctx = c_null_ptr
+    end type
+
     type, bind(c) :: costate_after_step                          ! a map after each accepted step
         type(costate_map) :: map                                ! n + nm values
         type(c_funptr) :: acts = c_null_funptr                  ! costate_acts
@@ -134,6 +141,8 @@ module costate
         type(costate_after_step) :: after_step
         integer(c_int) :: nstops = 0
         type(c_ptr) :: stops = c_null_ptr                       ! c_double, nstops: times at which maps jump
+        integer(c_int) :: nrelations = 0
+        type(c_ptr) :: relation = c_null_ptr                    ! costate_relation, nrelations
     end type
 
     type, bind(c) :: costate_method_info

@@ -73,11 +73,12 @@ public:
 };
 using values = view<const double>;
 
-// The argument of a map: x.t, x.y, x.p, x.yp, x.m, x.mode, x.side.
+// The argument of a map: x.t, x.y, x.p, x.yp, x.m, x.mode, x.side, x.relation[k].
 template<class T> struct point {
     T t{};
     view<const T> y{}, p{}, yp{}, m{};
     int mode = 0, side = 0;             // see costate_point
+    const int *relation = nullptr;
 };
 
 template<class F> struct in_lanes;          // lanes.hpp
@@ -216,7 +217,7 @@ template<class Part> void parts(const shape &s, const costate_point &x, const Pa
 }
 
 // Where the parts of x begin among its inputs: t, y, p, yp, m.
-template<class T> point<T> point_of(const shape &s, const T *in, int mode, int side)
+template<class T> point<T> point_of(const shape &s, const T *in, int mode, int side, const int *relation = nullptr)
 {
     auto part = [&](int count) {
         const T *first = in;
@@ -231,6 +232,7 @@ template<class T> point<T> point_of(const shape &s, const T *in, int mode, int s
     x.m = part(s.m);
     x.mode = mode;
     x.side = side;
+    x.relation = relation;
     return x;
 }
 
@@ -272,7 +274,7 @@ protected:
         memory->in.resize(s.inputs());
         memory->out.resize(static_cast<std::size_t>(s.rows));
         load(memory->in.data());
-        const auto at = point_of(s, static_cast<const T *>(memory->in.data()), x->mode, x->side);
+        const auto at = point_of(s, static_cast<const T *>(memory->in.data()), x->mode, x->side, x->relation);
         const view<T> out(memory->out);
         prepare(s, at, out);
         const int status = call(f, at, out);
@@ -335,7 +337,7 @@ protected:
             one++;
         });
         recording<T> tape(s.inputs());
-        const auto at = point_of(s, static_cast<const traced<T> *>(in.data()), x->mode, x->side);
+        const auto at = point_of(s, static_cast<const traced<T> *>(in.data()), x->mode, x->side, x->relation);
         const view<traced<T>> results(out);
         prepare(s, at, results);
         const int status = call(f, at, results);
@@ -361,7 +363,7 @@ public:
     {
         auto part = [](const double *first, int count) { return values(first, static_cast<std::size_t>(count)); };
         const point<double> at{x->t, part(x->y, s.y), part(x->p, s.p), part(x->yp, s.yp), part(x->m, s.m), x->mode,
-                               x->side};
+                               x->side, x->relation};
         const view<double> out(to, static_cast<std::size_t>(s.rows));
         prepare(s, at, out);
         return call(f, at, out);
@@ -419,6 +421,7 @@ struct sized_map {
     map_ptr map;
     shape s;
 };
+struct guard_of_relation { sized_map guard; };
 
 // The callbacks of the map that is a member of ctx, or none.
 template<class Owner, sized_map Owner::*member> costate_map callbacks(const Owner &owner)
@@ -550,6 +553,8 @@ class problem {
         costate_pattern pattern = {};
         std::vector<std::unique_ptr<event_maps>> maps;
         std::vector<costate_event> events;
+        std::vector<std::unique_ptr<detail::guard_of_relation>> guards;
+        std::vector<costate_relation> relations;
         costate_lane_maps beside[4] = {};
     };
     std::shared_ptr<contents> all = std::make_shared<contents>();
@@ -622,6 +627,14 @@ class problem {
             e.ntimes = static_cast<int>(of.times.size());
             e.times = of.times.empty() ? nullptr : of.times.data();
         }
+        for (std::size_t k = 0; k < a.relations.size(); k++) {
+            detail::guard_of_relation &of = *a.guards[k];
+            sized(of.guard, n, np, 0, nm, 1);
+            a.relations[k].ctx = &of;
+            a.relations[k].guard = detail::callbacks<detail::guard_of_relation, &detail::guard_of_relation::guard>(of);
+        }
+        c.nrelations = static_cast<int>(a.relations.size());
+        c.relation = a.relations.empty() ? nullptr : a.relations.data();
         c.nevents = static_cast<int>(a.events.size());
         c.event = a.events.empty() ? nullptr : a.events.data();
         set_lanes(a);
@@ -668,7 +681,7 @@ class problem {
         detail::same_size("x.m", x.m.size(), static_cast<std::size_t>(c.nm), "nm");
         const int yp = held().residual.map ? c.n : 0;
         detail::same_size("x.yp", x.yp.size(), static_cast<std::size_t>(yp), "n of a residual");
-        return {x.t, x.y.data(), x.p.data(), x.yp.data(), x.m.data(), x.mode, x.side};
+        return {x.t, x.y.data(), x.p.data(), x.yp.data(), x.m.data(), x.mode, x.side, x.relation};
     }
 
 public:
@@ -697,6 +710,18 @@ public:
     problem &memory(int nm) { return mine().c.nm = nm, update(); }
     // known times at which the maps jump in t, in non-decreasing order: see costate_problem.stops
     problem &stops(std::vector<double> times) { return mine().stops = std::move(times), update(); }
+    // x.relation[k], with k from 0: 1 where this guard is positive, else 0; whole: the integer below the guard.  See
+    // costate_relation
+    template<class F> problem &relation(F guard, bool whole = false)
+    {
+        contents &a = mine();
+        a.guards.push_back(std::make_unique<detail::guard_of_relation>());
+        a.guards.back()->guard.map = detail::make_map(std::move(guard));
+        costate_relation of = {};
+        of.whole = whole;
+        a.relations.push_back(of);
+        return update();
+    }
     problem &add(const event &e)
     {
         contents &a = mine();

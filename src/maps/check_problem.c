@@ -239,6 +239,11 @@ int check_problem_maps(const costate_problem *P, const costate_point *x, costate
     /* start is a map of (y+, y), checked at (y, y) */
     TRY(check_further(probe_of(P, &P->start, P->n, x, 2, 0), NULL, "start", rhs, wrong));
     for (int k = 0; k < P->nevents; k++) TRY(check_event(P, k, x, rhs, wrong));
+    for (int k = 0; k < P->nrelations; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "relation[%d].guard", k);
+        TRY(check_further(probe_of(P, &P->relation[k].guard, 1, x, 1, 0), P->relation[k].ctx, name, rhs, wrong));
+    }
     TRY(check_further(probe_of(P, &a->map, P->n + P->nm, x, 1, 0), a->ctx, "after_step.map", rhs, wrong));
     TRY(check_further(probe_of(P, &a->start, P->n + P->nm, x, 1, 0), a->ctx, "after_step.start", rhs, wrong));
     TRY(check_further(probe_of(P, &a->invariant, 1, x, 1, 0), a->ctx, "after_step.invariant", rhs, wrong));

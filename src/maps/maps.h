@@ -268,6 +268,8 @@ int relations_init(maps *);                               /* event, made, guards
 /* the value for a guard of u away from its zeros; and on side 1 or -1 of one, where it is zero to round-off */
 int relation_value(const costate_relation *, double u);
 int relation_beside(const costate_relation *, double u, int side);
+/* the values at x, into x->relation, for checks; 0, or what a guard returned */
+int relations_at(const costate_problem *, costate_point *x, int *values);
 
 /* products.c: a map with its products, for the options in *maps; timed: it depends on t */
 map map_new(const maps *, const costate_map *user, const char *name, int rows, int timed, void *ctx);

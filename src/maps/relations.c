@@ -61,6 +61,19 @@ int relation_beside(const costate_relation *r, double u, int side)
     return r->whole ? (int)rint(u) - (side < 0) : side > 0;
 }
 
+int relations_at(const costate_problem *P, costate_point *x, int *values)
+{
+    x->relation = values;
+    memset(values, 0, (size_t)P->nrelations * sizeof *values);
+    for (int k = 0; k < P->nrelations; k++) {
+        const costate_relation *r = &P->relation[k];
+        double u;
+        TRY(r->guard.value(x, &u, r->ctx ? r->ctx : P->ctx));
+        values[k] = relation_value(r, u);
+    }
+    return 0;
+}
+
 /* ---- the guards of integers, and of solutions that slide ---- */
 
 static sliding_map *slides_on(const costate_point *x, const relation_guard *g)

@@ -364,7 +364,7 @@ static int sliding_adjoint_tangent(const costate_point *x, const costate_point *
     return 0;
 }
 
-/* Where nothing slides, the user's map is asked at the point; otherwise each product prepares the points that it asks. */
+/* Where nothing slides, the point is prepared; otherwise each product prepares the points where it asks. */
 static int sliding_prepare(const costate_point *x, void *ctx)
 {
     const sliding_map *of = ctx;

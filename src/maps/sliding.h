@@ -4,7 +4,8 @@
 
 #include "maps/maps.h"
 
-typedef struct sliding_map { sliding *s; const costate_map *map; int rows; } sliding_map;   /* of a guard: rows is the relation */
+/* the ctx of callbacks; of a guard: rows is the relation */
+typedef struct sliding_map { sliding *s; const costate_map *map; int rows; } sliding_map;
 
 sliding *sliding_new(const maps *);                     /* NULL: no memory */
 void sliding_free(sliding *);

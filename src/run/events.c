@@ -60,9 +60,10 @@ static int is_due(const costate_event *e, double t)
 
 /* ---- one event ---- */
 
-static int count_one(costate *c, const run *x)
+static int count_one(costate *c, const run *x, int event)
 {
     watch *w = &c->watch;
+    w->latest = event;
     if (w->taken >= c->o.max_events) return too_many_events(c, "and no more are allowed (options.max_events)");
     w->when[w->taken++ % LAST_EVENTS] = x->t;
     c->count.events++;
@@ -115,7 +116,7 @@ static int take_one(costate *c, run *x, int k, int timed, const mapped *instant,
     int to;
     TRY(situation_after(c, x, k, &to));
     mapped e = event_here(c, x, k, timed, to);
-    TRY(count_one(c, x));
+    TRY(count_one(c, x, k));
     if (instant) TRY(instant_tangents(c, x, k, timed));
     TRY(frozen(&c->v, map_state(c, x->tape, x, c->watch.jump, instant, &e)));
     x->over |= c->maps.event[k].terminal;
@@ -275,7 +276,7 @@ int events_at_start(costate *c, run *x, int *any)
 
 int relation_turned(costate *c, run *x)
 {
-    TRY(count_one(c, x));
+    TRY(count_one(c, x, c->P.nevents + c->watch.turns));
     return relation_turns(c, x);
 }
 

@@ -46,7 +46,8 @@ static int grazes(costate *c, const run *x, const crossing *at, double slope)
     if (fabs(slope) * at->theta > GRAZING * at->size) return 0;
     return fail(&c->v, COSTATE_GRAZING, "The guard of %s only grazes zero near t = %.10g: it comes from %.3g within "
                 "%.3g of time, and its slope there is %.3g, too small for a derivative.",
-                c->maps.events[at->event].whole, x->now.t + at->theta * x->now.h, at->size, at->theta * fabs(x->now.h), slope / x->now.h);
+                c->maps.events[at->event].whole, x->now.t + at->theta * x->now.h, at->size,
+                at->theta * fabs(x->now.h), slope / x->now.h);
 }
 
 /* Solves the step again up to the zero of the guard; ABSENT: it ends without that event.  The step, solved to

@@ -53,6 +53,7 @@ int too_many_events(costate *c, const char *why)
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%.15g", i > from ? ", " : "", w->when[i % LAST_EVENTS]);
     }
-    return fail(&c->v, COSTATE_TOO_MANY_EVENTS, "%ld events were taken before t1, %s; the last were at t = %s.%s%s",
-                w->taken, why, list, accumulate, w->at_once > 1 ? SLIDING : "");
+    return fail(&c->v, COSTATE_TOO_MANY_EVENTS, "%ld events were taken before t1, %s; the last were at t = %s, of "
+                "%s.%s%s", w->taken, why, list, w->taken > 0 ? c->maps.events[w->latest].whole : "none", accumulate,
+                w->at_once > 1 ? SLIDING : "");
 }

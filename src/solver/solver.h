@@ -111,6 +111,7 @@ typedef struct {
     double *was, *rate, rate_h; /* N: the state before all events at this time; n: its rate of change, over rate_h; 0:
                                    unknown */
     long taken;                 /* number of events applied in this run */
+    int latest;                 /* the last of them */
     int done;                   /* the run continues after events that have been applied */
     double missed;              /* bound on the error in the time of those events */
     int at_once;                /* rounds of events at the same time so far */

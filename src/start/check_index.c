@@ -44,7 +44,9 @@ static int check_index_make(bare *b, const costate_problem *P, const costate_poi
     b->maps.bound.w = b->w;
     for (size_t i = 0; i < n; i++) b->w[i] = 1 / (1e-6 + 1e-6 * fabs(x->y[i]));
     maps_bind(&b->maps, x->p);
-    maps_bind_step(&b->maps, x->m, x->mode);
+    maps_bind_step(&b->maps, x->m, P->nrelations > 0 ? -1 : x->mode);
+    b->maps.bound.mode = x->mode;
+    b->maps.bound.relation = x->relation;
     b->sh = (shifts){.maps = &b->maps, .v = &b->v, .o = &b->o};
     TRY(shifts_init(&b->sh));
     b->start.w = b->w;
@@ -73,6 +75,14 @@ static int check_index(const costate_problem *P, const costate_point *x, costate
     return COSTATE_OK;
 }
 
+static int check_all(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
+{
+    int wrong = 0;
+    TRY(check_problem_maps(P, x, rhs, cost, &wrong));
+    if (P->index && !wrong) TRY(check_index(P, x, rhs, &wrong));
+    return wrong ? COSTATE_CHECK_FAILED : COSTATE_OK;
+}
+
 int costate_check_problem(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
 {
     costate_report unused;
@@ -81,8 +91,13 @@ int costate_check_problem(const costate_problem *P, const costate_point *x, cost
     if (!rhs) return COSTATE_BAD_ARGUMENT;
     check_clear(rhs);
     TRY(check_given_problem(P, x, rhs));
-    int wrong = 0;
-    TRY(check_problem_maps(P, x, rhs, cost, &wrong));
-    if (P->index && !wrong) TRY(check_index(P, x, rhs, &wrong));
-    return wrong ? COSTATE_CHECK_FAILED : COSTATE_OK;
+    if (P->nrelations == 0 || x->relation) return check_all(P, x, rhs, cost);
+    int *values = calloc((size_t)P->nrelations, sizeof *values);
+    if (!values) return check_no_memory(rhs);
+    costate_point at = *x;
+    int code = relations_at(P, &at, values);
+    int status = code == 0 ? check_all(P, &at, rhs, cost)
+                           : check_says(rhs, COSTATE_CALLBACK, "A guard of problem.relation returned %d.", code);
+    free(values);
+    return status;
 }

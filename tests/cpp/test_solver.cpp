@@ -287,6 +287,25 @@ static void stops()
     check(beside > 2 && t.events() == 1, "sides of a stop");
 }
 
+// A ball of mass 1 thrown up with v0 = p0 against friction c |v|: v' = -g - c v, and the way that it goes, q' = |v|.
+static void relations()
+{
+    costate::problem P(2, 2, [](auto const &x, auto &out) {
+        out[0] = -x.p[0];
+        out[1] = x.relation[0] ? x.y[0] : -x.y[0];
+    });
+    P.relation([](auto const &x, auto &out) { out[0] = x.y[0]; });
+    costate::solver s("dopri5", P);
+    costate::tape t;
+    std::vector<double> y = {3, 0}, lambda = {0, 1}, mu = {0, 0};
+    s.integrate(0, 2, y, std::vector<double>{2, 0}, t);
+    s.adjoint(t, lambda, mu);
+    near(y[1], 9.0 / 4 + 0.25, 1e-13, "a way up and down");                  // v0^2/(2 g) + g (T - v0/g)^2/2
+    near(mu[0], -9.0 / 8 + 0.125 + 0.75, 1e-13, "its gradient");
+    near(lambda[0], 1.5 - 0.5, 1e-13, "its gradient with respect to v0");
+    check(t.events() == 1, "a relation changes once");
+}
+
 int main()
 {
     try {
@@ -300,6 +319,7 @@ int main()
         after_steps();
         other_problems();
         stops();
+        relations();
     } catch (const std::exception &e) {
         check(false, e.what());
     }
