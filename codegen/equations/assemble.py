@@ -4,6 +4,7 @@ from .model import Reaction
 from .nodes import LEAVES
 from .scope import MOST_TERMS
 from .syntax import Fault, near
+from .times import times
 
 FREE = ("p", "t", "size")                    # of initial values and boundaries
 POINT = ("y", "p", "t", "m", "mode", "size", "axis")
@@ -26,6 +27,7 @@ def assemble(reader):
         if any(any(key[3]) for key in scope.g.variables([q.value])):
             raise Fault(tree[1], "an initial value depends on parameters of its own cell only")
     events(reader)
+    times(reader)
     if reader.kinks:
         kinks_to_events(model)
     if not model.states:

@@ -9,6 +9,7 @@ LOW, HIGH = 0, 1                             # ends of an axis
 PERIODIC, ZERO, WALL = "periodic", "zero", "wall"
 CROSSES, RISES, FALLS = 0, 1, -1
 ANY_MODE = -1
+START_DEFAULT, START_FIRE, START_IGNORE = 0, 1, 2      # COSTATE_START_...
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Event:
     jumps: dict = field(default_factory=dict)    # (space, index) of states and memory: node
     costs: dict = field(default_factory=dict)    # index of a running cost: node that is added
     slopes: bool = False                     # y' occurs in it, and the model is a residual
+    at_start: int = START_DEFAULT            # of a guard that is zero at the start
 
 
 class Model:
@@ -74,6 +76,7 @@ class Model:
         self.cost_nodes, self.output_nodes = [], []
         self.boundaries = {}                 # (field, axis, end): ZERO, WALL or a node
         self.events = []
+        self.stops = []                      # known times at which f is not smooth, increasing
         self.layout = "cells"                # of fields: all of a cell together, or one field after the other
 
     def refusal(self, fault, origin):

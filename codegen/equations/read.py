@@ -10,7 +10,7 @@ from .scope import TOO_DEEP, Scope
 from .syntax import Fault, Source, Tokens, near, number
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
-              "cost", "output", "event", "kinks", "reactions")
+              "cost", "output", "event", "stop", "kinks", "reactions")
 MOST_AXES = 3
 
 
@@ -51,6 +51,7 @@ class Reader(Declarations, Occurrences):
         self.event = None
         self.assignments = []                # (event, place, target token, indices, op, tree)
         self.guards = []                     # (event, tree)
+        self.timed = []                      # (event, or None for stops; times as Occurrences.times reads them)
         self.reaction_trees = []             # (place, left, right, tree)
         while self.tokens.peek()[0] != "end":
             if not self.tokens.skip("\n"):
