@@ -3,6 +3,7 @@ from .kinks import kinks_to_events
 from .model import Reaction
 from .nodes import LEAVES
 from .scope import MOST_TERMS
+from .switches import switches_to_stops
 from .syntax import Fault, near
 from .times import times
 
@@ -28,6 +29,7 @@ def assemble(reader):
             raise Fault(tree[1], "an initial value depends on parameters of its own cell only")
     events(reader)
     times(reader)
+    switches_to_stops(model)
     if reader.kinks:
         kinks_to_events(model)
     if not model.states:

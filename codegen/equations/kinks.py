@@ -5,6 +5,7 @@ is met.  A condition a < b has the guard a - b.  Its memory variable is set to B
 to ABOVE where it rises, and again after events that change the guard.  A guard that is zero at the start meets no event
 there: the side to which it moves decides, and while that is not known, OPEN, the condition itself holds."""
 from .model import FALLS, RISES, Event, Quantity
+from .switches import is_switch
 
 BELOW, OPEN, ABOVE = 1, 0.5, 0
 
@@ -30,7 +31,7 @@ def kinks_to_events(model):
 
 def condition(g, op, x, y, memory, model, rates):
     """The comparison itself where it cannot change between events"""
-    if op in ("==", "!=") or not g.variables([x, y], "y", "t"):
+    if op in ("==", "!=") or not g.variables([x, y], "y", "t") or is_switch(g, op, x, y):
         return g.cmp(op, x, y)
     guard = g.sub(x, y)
     if guard not in memory:

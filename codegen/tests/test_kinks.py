@@ -67,7 +67,7 @@ class Kinks(unittest.TestCase):
             text = f"parameter k\nstate v = 0\nkinks as events\nv' = {right} + 0*abs(v)"
             for value in self.at_start(text.replace("0*abs", "k*abs")):
                 self.assertEqual(value, wanted, right)
-        self.assertEqual(self.at_start("state v = 0\nkinks as events\nv' = if(t > 0, 1, 2)"), [kinks.ABOVE])
+        self.assertEqual(self.at_start("state v = 0\nkinks as events\nv' = if(sin(t) > 0, 1, 2)"), [kinks.ABOVE])
         self.assertEqual(self.at_start("state v = 0\nkinks as events\n2*v' = abs(v) - 1"), [kinks.OPEN])
 
     def test_memory_decides_and_open_is_the_condition(self):
@@ -85,6 +85,14 @@ class Kinks(unittest.TestCase):
         for y, wanted in ((2, [kinks.ABOVE] * 2), (0.5, [kinks.ABOVE, kinks.BELOW]), (-2, [kinks.BELOW, kinks.ABOVE])):
             text = f"state y = {y}\nkinks as events\ny' = if(abs(y) > 1, -1, -2)"
             self.assertEqual(self.at_start(text), wanted)
+
+    def test_initial_values_read_nothing_that_is_not_there(self):
+        """States and memory have no values yet where NAME_start computes them"""
+        for right in ("if(abs(sin(t)) < 0.25, 1, 0)", "if(y >= c, 2, 1)", "if(max(y, c) > min(t*k, y), abs(y - c), 1)",
+                      "if(mode == b, abs(y), if(abs(y - 1) > c, y, floor(t)))"):
+            m = read.parse(f"mode a, b\nparameter k = 1\nmemory c = k\nstate y = k\nkinks as events\ny' = {right}\n"
+                           "event e at k every k until 9\n  c += 1", "m.eq")
+            self.assertEqual([key for q in m.memory for key in m.graph.variables([q.value], "y", "m", "yp")], [], right)
 
     def test_events_move_guards(self):
         """A jump moves y beyond a kink without a crossing; a change of mode moves the guard."""
