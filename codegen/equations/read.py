@@ -10,7 +10,7 @@ from .scope import TOO_DEEP, Scope
 from .syntax import Fault, Source, Tokens, near, number
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
-              "cost", "output", "event", "stop", "kinks", "reactions")
+              "table", "cost", "output", "event", "stop", "kinks", "reactions")
 MOST_AXES = 3
 
 

@@ -123,6 +123,26 @@ class Switches(unittest.TestCase):
                        "event f at T every 1 until 5\n  stair_1 := 0", "m.eq")
         self.assertEqual([q.name for q in m.memory], ["f_next_", "stair_1_"])
 
+    def test_tables(self):
+        """Their places are stops where the argument depends on t alone; rows with the same place are a step"""
+        head = "parameter k = 3\nstate y\ntable s steps (0, 5), (1, k), (2.5, 7)\n" \
+               "table l linear (0, 5), (1, 6), (1, 8), (3, k), (4, k)\n"
+        for text, stops in (("s(t)", [1, 2.5]), ("l(t)", [0, 1, 3]), ("s(2*t - 1)", [1, 1.75]),
+                            ("l(1 - t)", [-2, 0, 1]), ("s(t - k) + l(y)", []), ("l(min(t, 2))", [0, 1, 2])):     # 4 is no kink
+            self.assertEqual(read.parse(f"{head}y' = {text}", "m.eq").stops, stops, text)
+        m = read.parse(f"{head}y' = s(y)\noutput f = l(y)", "m.eq")
+        for y, step, line in ((-1, 5, 5), (0, 5, 5), (0.5, 5, 5.5), (math.nextafter(1, 0), 5, 6), (1, 3, 8),
+                              (2, 3, 5.5), (2.5, 7, 4.25), (3, 7, 3), (9, 7, 3)):
+            found = evaluate(m.graph, m.equations + m.output_nodes, {("y", 0): y, ("p", 0): 3.0})
+            self.assertEqual(found, [step, line], y)
+        m = read.parse("state y\ntable f linear (1, 2)\ntable g linear (1, 2), (1, 3)\ny' = f(t) + g(t)", "m.eq")
+        self.assertEqual(m.stops, [1])
+        rows = ", ".join(f"({k}, {k*k})" for k in range(300))
+        m = read.parse(f"state y\ntable f steps {rows}\ny' = f(t)", "m.eq")
+        self.assertEqual(m.stops, list(range(1, 300)))
+        self.assertEqual([evaluate(m.graph, m.equations, {("t", 0): k + 0.5})[0] for k in range(300)],
+                         [k*k for k in range(300)])
+
     def test_many_pulses(self):
         m = model("sum(k = 0..999, if(t >= 2*k and t < 2*k + 1, k + 1, 0))")
         self.assertEqual(m.stops, list(range(2000)))

@@ -88,6 +88,10 @@ CASES = [
     ("daily", "kinks as events\ny' = a*if(t - 2*floor(t/2) < T, 1, 3) - k*y",
      Form(lambda p: p[0], lambda p: [x for i in range(0, 5) for x in (2*i, 2*i + p[2])], lambda p: [
          (p[1]*x, 0) for x in [3] + [1, 3]*5]), ((0, 7), (0.5, 5), (7, 0.5))),
+    ("table", "table u linear (0, 1), (1, 3), (1, -2), (2.5, a)\ny' = u(t) - k*y",
+     Form(lambda p: p[0], lambda p: [0, 1, mpmath.mpf(2.5)], lambda p: [
+         (1, 0), (1, 2), (-2 - (p[1] + 2)/mpmath.mpf(1.5), (p[1] + 2)/mpmath.mpf(1.5)), (p[1], 0)]),
+     ((0, 4), (4, -1), (1, 2.5))),
     ("residual", "(1 + y^2)*y' = (1 + y^2)*(a*if(t < 2, 1, 4) - k*y)",
      Form(lambda p: p[0], lambda p: [2], constant([1, 4])), ((0, 3), (2, 3))),
 ]
