@@ -29,7 +29,7 @@ def assemble(reader):
             raise Fault(tree[1], "an initial value depends on parameters of its own cell only")
     events(reader)
     times(reader)
-    switches_to_stops(model)
+    switches_to_stops(model, not model.on_grid and not reader.branches)
     if reader.kinks:
         kinks_to_events(model)
     if not model.states:

@@ -47,7 +47,7 @@ class Reader(Declarations, Occurrences):
         self.cost_trees, self.output_trees = [], []
         self.starts = []                     # (quantity, tree)
         self.declared = []                   # (boundary, axis, end, what, place)
-        self.kinks = False
+        self.kinks = self.branches = False
         self.event = None
         self.assignments = []                # (event, place, target token, indices, op, tree)
         self.guards = []                     # (event, tree)
@@ -174,9 +174,11 @@ class Reader(Declarations, Occurrences):
         self.model.layout = word
 
     def read_kinks(self, place):
-        if not (self.tokens.word("as") and self.tokens.word("events")):
-            raise Fault(place, "expected kinks as events")
-        self.kinks = True
+        as_ = self.tokens.word("as")
+        self.kinks = as_ and self.tokens.word("events")
+        self.branches = as_ and not self.kinks and self.tokens.word("branches")
+        if not (self.kinks or self.branches):
+            raise Fault(place, "expected kinks as events or kinks as branches")
 
     def read_reactions(self, place):
         """A heading: reactions are known by their arrows."""

@@ -21,12 +21,13 @@ BEFORE, BEHIND = ("<", "<="), (">=", ">")    # the end of a piece without it, an
 ALWAYS = [(-math.inf, math.inf)]
 
 
-def switches_to_stops(model):
+def switches_to_stops(model, memory):
+    """memory: floor and ceil with infinitely many steps may have memory variables"""
     g = model.graph
     roots = [*model.equations, *model.cost_nodes, *(r.k for r in model.reactions),
              *(e.guard for e in model.events if e.guard is not None),
              *(what for what in model.boundaries.values() if not isinstance(what, str))]
-    found = Switches(g, roots, not model.on_grid)
+    found = Switches(g, roots, memory)
     atoms = found.needed(roots)
     if not atoms:
         return

@@ -77,7 +77,7 @@ FAULTS = [
     ("table f steps (1, 2\nstate x", "2:1: expected an operator before 'state'"),
     ("table f steps (1, 1), (1, 2)\nstate x\nx' = f(t)", "1:24: the places in a table must increase"),
     ("table f linear (1, 1), (0, 2)\nstate x\nx' = f(t)", "1:25: the places in a table must increase; two rows with"),
-    ("table f linear (1, 1), (1, 2), (1, 3)\nstate x\nx' = f(t)", "1:33: the places in a table must increase; two rows"),
+    ("table f linear (1, 1), (1, 2), (1, 3)\nstate x\nx' = f(t)", "1:33: the places in a table must increase; two"),
     ("parameter k\ntable f steps (k, 1)\nstate x\nx' = f(t)", "2:16: k may not occur here: a place in"),
     ("table f steps (0, 1)\nstate x\nx' = f", "3:6: f needs its arguments in parentheses"),
     ("table f steps (0, 1)\nstate x\nx' = f(t, x)", "3:6: f has 1 arguments, not 2"),

@@ -5,6 +5,7 @@ import unittest
 
 from codegen.equations import c_file, read
 from codegen.equations.model import FALLS, RISES
+from codegen.real import Refused
 
 from .test_graph import evaluate
 
@@ -118,6 +119,13 @@ class Switches(unittest.TestCase):
                     self.assertEqual([evaluate(m.graph, [e.jumps["m", 0]], at) for e in m.events],
                                      [[math.ceil(s) + 0.5], [math.floor(s) - 0.5]])
 
+    def test_kinks_as_branches(self):
+        m = model("floor(t) + if(t < 2, 1, 0) + if(y < floor(t), 1, 0)", "kinks as branches")
+        self.assertEqual((m.stops, m.memory, m.events), ([2], [], []))
+        with self.assertRaises(Refused) as caught:
+            model("1", "kinks as leaves")
+        self.assertIn("m.eq:4:1: expected kinks as events or kinks as branches", str(caught.exception))
+
     def test_hidden_names_give_way(self):
         m = read.parse("parameter T = 1\nstate f_next, stair_1\nf_next' = floor(t)\nstair_1' = 1\n"
                        "event f at T every 1 until 5\n  stair_1 := 0", "m.eq")
@@ -128,7 +136,7 @@ class Switches(unittest.TestCase):
         head = "parameter k = 3\nstate y\ntable s steps (0, 5), (1, k), (2.5, 7)\n" \
                "table l linear (0, 5), (1, 6), (1, 8), (3, k), (4, k)\n"
         for text, stops in (("s(t)", [1, 2.5]), ("l(t)", [0, 1, 3]), ("s(2*t - 1)", [1, 1.75]),
-                            ("l(1 - t)", [-2, 0, 1]), ("s(t - k) + l(y)", []), ("l(min(t, 2))", [0, 1, 2])):     # 4 is no kink
+                            ("l(1 - t)", [-2, 0, 1]), ("s(t - k) + l(y)", []), ("l(min(t, 2))", [0, 1, 2])):
             self.assertEqual(read.parse(f"{head}y' = {text}", "m.eq").stops, stops, text)
         m = read.parse(f"{head}y' = s(y)\noutput f = l(y)", "m.eq")
         for y, step, line in ((-1, 5, 5), (0, 5, 5), (0.5, 5, 5.5), (math.nextafter(1, 0), 5, 6), (1, 3, 8),
