@@ -25,6 +25,7 @@ def kinks_to_events(model):
 
     held = g.rebuilt(roots, {"cmp": comparison, "f": function})
     model.equations, model.cost_nodes, model.reactions = held[:count], held[count:], []
+    model.events += at_stops(g, memory)
     for e in model.events:
         follow(g, e, memory)
 
@@ -67,6 +68,27 @@ def at_start(g, guard, model, rates):
         moves, = g.tangent([guard], {**seed, g.v("t"): g.c(1)})
     guard, moves = g.mapped([guard, moves], lambda v: start.get(v[1:3], g.v(*v[1:])))
     return side(g, guard, side(g, moves, g.c(OPEN)))
+
+
+def at_stops(g, memory):
+    """A guard that depends on states and on conditions on t jumps at stops: the side behind the stop decides anew, in
+    either direction of time"""
+    times = {guard: {g.const(key[3]): key[1] for a in g.order([guard]) for key in [g.nodes[a]]
+                     if key[0] == "cmp" and is_switch(g, *key[1:])} for guard in memory}
+    events = []
+    for k, T in enumerate(sorted({T for found in times.values() for T in found}), 1):
+        for direction, sign in ((RISES, 1), (FALLS, -1)):
+            def behind(op, x, y):
+                there = is_switch(g, op, x, y) and g.const(y) == T               # noqa: B023
+                return g.cmp(op, g.c(sign), g.c(0)) if there else g.cmp(op, x, y)          # noqa: B023
+            e = Event(f"stop_{k}_{'rises' if direction == RISES else 'falls'}", 0, g.sub(g.v("t"), g.c(T)),
+                      direction=direction, passes=True)
+            for guard, q in memory.items():
+                if T in times[guard]:
+                    after, = g.rebuilt([guard], {"cmp": behind})
+                    e.jumps["m", q.index] = side(g, after, g.c(OPEN))
+            events.append(e)
+    return events
 
 
 def follow(g, event, memory):

@@ -106,6 +106,20 @@ class Kinks(unittest.TestCase):
         self.assertEqual([of(g, 1, y) for y in (4, 2, -1)], [kinks.ABOVE, kinks.ABOVE, kinks.BELOW])
         self.assertNotIn(("m", 0), f.jumps)
 
+    def test_guards_that_jump_at_stops(self):
+        """Two events at the stop, one for each direction of time, set the branch from the value behind it"""
+        for op in ("<", "<="):
+            m = read.parse(f"state y = 5\nkinks as events\ny' = if(y > if(t {op} 3, 10, 2), 5, 1) + abs(y)", "m.eq")
+            self.assertEqual(m.stops, [3])
+            forward, backward = m.events[-2:]
+            self.assertEqual([(e.direction, list(e.jumps)) for e in (forward, backward)],
+                             [(RISES, [("m", 0)]), (FALLS, [("m", 0)])])
+            for y in (1, 5, 11):
+                at = {("t", 0): 3.0, ("y", 0): y, ("m", 0): 0.5, ("m", 1): 0.5}
+                found = [evaluate(m.graph, [e.jumps["m", 0]], at)[0] for e in (forward, backward)]
+                self.assertEqual(found, [kinks.ABOVE if y > bound else kinks.BELOW for bound in (2, 10)])
+                self.assertEqual(evaluate(m.graph, [forward.guard, backward.guard], {("t", 0): 3.5}), [0.5, 0.5])
+
     def test_what_no_state_moves_stays_a_condition(self):
         model = read.parse("parameter k = 1\nstate y\nkinks as events\ny' = if(k > 0, 1, 2) + if(y == 0, 0, 0*y)",
                            "m.eq")

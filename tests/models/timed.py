@@ -88,6 +88,8 @@ CASES = [
     ("daily", "kinks as events\ny' = a*if(t - 2*floor(t/2) < T, 1, 3) - k*y",
      Form(lambda p: p[0], lambda p: [x for i in range(0, 5) for x in (2*i, 2*i + p[2])], lambda p: [
          (p[1]*x, 0) for x in [3] + [1, 3]*5]), ((0, 7), (0.5, 5), (7, 0.5))),
+    ("threshold", "kinks as events\ny' = a*if(y > if(t <= 2, 100, 1), 3, 1) - k*y",
+     Form(lambda p: p[0], lambda p: [2], constant([1, 3])), ((0, 4), (2, 4))),
     ("table", "table u linear (0, 1), (1, 3), (1, -2), (2.5, a)\ny' = u(t) - k*y",
      Form(lambda p: p[0], lambda p: [0, 1, mpmath.mpf(2.5)], lambda p: [
          (1, 0), (1, 2), (-2 - (p[1] + 2)/mpmath.mpf(1.5), (p[1] + 2)/mpmath.mpf(1.5)), (p[1], 0)]),
