@@ -49,7 +49,7 @@ def side(g, guard, at_zero):
 
 def held(g, guard, model, rates):
     k = 1 + sum(q.name.startswith("branch_") for q in model.memory)
-    q = Quantity(f"branch_{k}", 0, len(model.memory), text="1 while the condition of a kink holds")
+    q = Quantity(f"branch_{k}", 0, len(model.memory), text="1 while the condition of a kink holds", hidden=True)
     q.value = at_start(g, guard, model, rates)
     model.memory.append(q)
     for direction, value in ((RISES, ABOVE), (FALLS, BELOW)):

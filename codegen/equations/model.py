@@ -23,6 +23,7 @@ class Quantity:
     axes: tuple = ()                         # of a field: the names of all axes
     value: object = None                     # parameter: default, a node; state, memory: initial value, a node
     order: int = 0                           # of an algebraic variable: its index, 1 or 2
+    hidden: bool = False                     # a memory variable that the file does not name
 
 
 @dataclass

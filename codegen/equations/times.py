@@ -125,7 +125,7 @@ def hidden(model, name, value, text):
     names = {q.name for q in [*model.states, *model.parameters, *model.memory, *model.costs, *model.outputs]}
     while name in names:
         name += "_"
-    model.memory.append(Quantity(name, 0, len(model.memory), text=text, value=value))
+    model.memory.append(Quantity(name, 0, len(model.memory), text=text, value=value, hidden=True))
     return model.memory[-1]
 
 
