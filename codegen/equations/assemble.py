@@ -3,7 +3,9 @@ from .model import Reaction
 from .nodes import LEAVES
 from .relations import conditions_to_relations
 from .scope import MOST_TERMS
+from .switches import switches_to_stops
 from .syntax import Fault, near
+from .times import times
 
 FREE = ("p", "t", "size")                    # of initial values and boundaries
 POINT = ("y", "p", "t", "m", "mode", "size", "axis")
@@ -26,7 +28,9 @@ def assemble(reader):
         if any(any(key[3]) for key in scope.g.variables([q.value])):
             raise Fault(tree[1], "an initial value depends on parameters of its own cell only")
     events(reader)
-    if not model.on_grid:
+    times(reader)
+    switches_to_stops(model)
+    if not model.on_grid and not reader.branches:
         conditions_to_relations(model, reader.kinks)
     if not model.states:
         raise Fault(reader.tokens.place, "the file declares no state")

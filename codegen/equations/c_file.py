@@ -12,6 +12,8 @@ from .scope import TOO_DEEP
 from .syntax import Fault
 from .tables import MANY, Tables
 
+AT_START = ("", ", .at_start = COSTATE_START_FIRE", ", .at_start = COSTATE_START_IGNORE")
+
 
 def write(model, origin, stem=None, side_by_side=False):
     """(text of STEM.c, text of STEM.h, what they have as JSON); origin: name of the file that the model was read from;
@@ -180,7 +182,7 @@ class File:
             mode = "COSTATE_SAME_MODE" if e.mode is None else str(e.mode)
             active = "COSTATE_ANY_MODE" if e.active == ANY_MODE else str(e.active)
             parts.append(f".direction = {e.direction}, .from = {active}, .to = {mode}" + ", .terminal = 1" * e.terminal
-                         + ", .passes = 1" * e.passes + ", .slopes = 1" * e.slopes)
+                         + ", .passes = 1" * e.passes + ", .slopes = 1" * e.slopes + AT_START[e.at_start])
             rows.append(f"    {{   /* {e.name} */\n     " + ",\n     ".join(parts) + "},\n")
         return heading("the problem") + text + "static const costate_event events[] = {\n" + "".join(rows) + "};\n\n"
 
@@ -213,6 +215,9 @@ class File:
             parts.append(f".nevents = {len(events)}, .event = events")
         if m.relations:
             parts.append(f".nrelations = {len(m.relations)}, .relation = relations")
+        if m.stops:
+            text += array("static const double", "stops", [constant(t) for t in m.stops]) + "\n"
+            parts.append(f".nstops = {len(m.stops)}, .stops = stops")
         return text + f"const costate_problem *{self.name}_problem(void)\n{{\n" \
             "    static const costate_problem problem = {\n        " + ",\n        ".join(parts) + \
             "};\n    return &problem;\n}\n"

@@ -1,7 +1,7 @@
 """Declarations of an equation file: parameters, states, memory variables, modes, costs, outputs and macros."""
 from .model import Quantity
 from .nodes import FUNCTIONS, FUNCTIONS_OF_TWO
-from .scope import ALIASES, Let
+from .scope import ALIASES, Let, Table
 from .syntax import AFTER, Fault
 
 RESERVED = {"t", "if", "sum", "min", "max", "mode", "not", "pow", *AFTER, *FUNCTIONS, *FUNCTIONS_OF_TWO, *ALIASES}
@@ -147,6 +147,23 @@ class Declarations:
             self.tokens.take(")")
         self.tokens.take("=")
         self.declare(name, at, Let(at, arguments, self.tokens.expression()))
+
+    def read_table(self, place):
+        """table NAME steps|linear (PLACE, VALUE), ..."""
+        name, at = self.tokens.take("name", "the name of a table")[1:]
+        linear = self.tokens.word("linear")
+        if not linear and not self.tokens.word("steps"):
+            raise Fault(self.tokens.place, f"expected steps or linear, found {self.tokens.found()}")
+
+        def row():
+            self.tokens.take("(", "'(' and a row (PLACE, VALUE) of the table")
+            x = self.tokens.expression()
+            self.tokens.take(",", "',' and the value there")
+            value = self.tokens.expression()
+            self.tokens.take(")", "')' behind the row")
+            return x, value
+        rows = self.tokens.commas(row)
+        self.declare(name, at, Table(at, linear, rows))
 
     def read_cost(self, place):
         name, at = self.tokens.take("name", "the name of a running cost")[1:]

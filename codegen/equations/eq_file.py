@@ -41,7 +41,7 @@ class File:
         m = self.model
         reactions = [self.reaction(r) for r in m.reactions]
         lines = [f"# written by costate-model from {self.origin}; it does not overwrite this file once it is edited",
-                 f"model {m.name}", ""]
+                 f"model {m.name}", *["kinks as branches"] * self.has_steps(), ""]
         lines += [f"parameter {self.names['p', q.index]} = {self.default(q)}{remark(q)}" for q in m.parameters]
         lines += ["", *(f"state {self.names['y', q.index]} = {value(self.g.const(q.value))}{remark(q)}"
                         for q in m.states), ""]
@@ -49,6 +49,10 @@ class File:
         reacting = {i for r in m.reactions for i, _ in [*r.left, *r.net]}
         lines += [f"{self.names['y', q.index]}' = 0" for q in m.states if q.index not in reacting]
         return "\n".join(lines + reactions) + "\n"
+
+    def has_steps(self):
+        """floor and ceil: those of SUN jump at night, where nothing depends on them"""
+        return any(self.g.nodes[a][:2] in (("f", "floor"), ("f", "ceil")) for a in self.g.order(self.roots))
 
     def default(self, q):
         return value(self.g.const(q.value))

@@ -43,6 +43,9 @@ class Object:
             out += text.INDEX.replace("@ORDERS", orders).replace("@STATE_OF_C", self._state_of("c"))
         sizes = [f"G->size.{s} = {s};" for s in grid.sizes.values()]
         sizes += [f"G->n[{a}] = {grid.sizes.get(axis.size, axis.size)};" for a, axis in enumerate(m.axes)]
+        if m.stops:
+            times = listed("static const double stops[] = {", [constant(t) for t in m.stops], "};", 4)
+            out += "\n".join(times) + "\n\n"
         out += text.NEW
         for word, by in (("@ARGUMENTS", ", ".join(f"int {s}" for s in grid.sizes.values()) or "void"),
                          ("@SIZES", "\n    ".join(sizes)), ("@PROBLEM", self._problem()),
@@ -61,6 +64,7 @@ class Object:
                  f".rhs = {self._map(self.rhs, 15)}"]
         parts += [f".cost = {self._map(self.cost, 16)}"] if self.cost else []
         parts += [".jac = jac" + ", .mass = mass" * bool(m.mass) + ", .pattern = &G->pattern"]
+        parts += [f".nstops = {len(m.stops)}, .stops = stops"] * bool(m.stops)
         return "\n" + ",\n".join(f"        {part}" for part in parts) + "}"
 
     @staticmethod

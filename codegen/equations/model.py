@@ -9,6 +9,7 @@ LOW, HIGH = 0, 1                             # ends of an axis
 PERIODIC, ZERO, WALL = "periodic", "zero", "wall"
 CROSSES, RISES, FALLS = 0, 1, -1
 ANY_MODE = -1
+START_DEFAULT, START_FIRE, START_IGNORE = 0, 1, 2      # COSTATE_START_...
 
 
 @dataclass
@@ -22,6 +23,7 @@ class Quantity:
     axes: tuple = ()                         # of a field: the names of all axes
     value: object = None                     # parameter: default, a node; state, memory: initial value, a node
     order: int = 0                           # of an algebraic variable: its index, 1 or 2
+    hidden: bool = False                     # a memory variable that the file does not name
 
 
 @dataclass
@@ -54,6 +56,7 @@ class Event:
     jumps: dict = field(default_factory=dict)    # (space, index) of states and memory: node
     costs: dict = field(default_factory=dict)    # index of a running cost: node that is added
     slopes: bool = False                     # y' occurs in it, and the model is a residual
+    at_start: int = START_DEFAULT            # of a guard that is zero at the start
 
 
 @dataclass
@@ -82,6 +85,7 @@ class Model:
         self.boundaries = {}                 # (field, axis, end): ZERO, WALL or a node
         self.events = []
         self.relations = []
+        self.stops = []                      # known times at which f is not smooth, increasing
         self.layout = "cells"                # of fields: all of a cell together, or one field after the other
 
     def refusal(self, fault, origin):

@@ -1,8 +1,8 @@
-"""Events of an equation file: when they occur, and what they assign."""
-from .model import CROSSES, FALLS, RISES, Event
+"""Events and stops of an equation file: when they occur, and what events assign."""
+from .model import CROSSES, FALLS, RISES, START_FIRE, START_IGNORE, Event
 from .syntax import Fault, near
 
-MOST_TIMES = 1_000_000                       # of an event
+AT_START = {"fires": START_FIRE, "ignored": START_IGNORE}
 
 
 class Occurrences:
@@ -15,7 +15,7 @@ class Occurrences:
         self.event = Event(name, at)
         self.model.events.append(self.event)
         if self.tokens.word("at"):
-            self.event.times = self.times()
+            self.timed.append((self.event, self.times()))
         elif self.tokens.word("when"):
             self.guards.append((self.event, self.tokens.expression()))
             self.event.direction = self.direction()
@@ -31,8 +31,19 @@ class Occurrences:
             elif word[1] == "in":
                 mode = self.tokens.take("name", "a mode")
                 self.event.active = self.mode_number(mode)
+            elif word[1] in AT_START and self.tokens.word("at") and self.tokens.word("start"):
+                self.event.at_start = AT_START[word[1]]
+                if self.timed and self.timed[-1][0] is self.event:
+                    raise Fault(word[2], "an event at given times is applied where one of them is the start; "
+                                f"'{word[1]} at start' is for events with 'when'")
             else:
-                raise Fault(word[2], f"expected 'in MODE', 'terminal' or 'passes', found '{word[1]}'")
+                raise Fault(word[2], "expected 'in MODE', 'terminal', 'passes', 'fires at start' or "
+                            f"'ignored at start', found '{word[1]}'")
+
+    def read_stop(self, place):
+        if not self.tokens.word("at"):
+            raise Fault(self.tokens.place, f"expected 'at' and times, found {self.tokens.found()}")
+        self.timed.append((None, self.times()))
 
     def mode_number(self, token):
         if token[1] not in self.model.modes:
@@ -48,21 +59,16 @@ class Occurrences:
         return words[token[1]]
 
     def times(self):
-        place = self.tokens.place
-        number = lambda: self.scope.number(self.tokens.expression(), "the time of an event")     # noqa: E731
-        times = self.tokens.commas(number)
-        if self.tokens.word("every"):
-            step = number()
+        """T, T every STEP until LAST, ...: a list of (T, STEP, LAST), of which the last two may be None"""
+        def one():
+            first = self.tokens.expression()
+            if not self.tokens.word("every"):
+                return first, None, None
+            step = self.tokens.expression()
             if not self.tokens.word("until"):
                 raise Fault(self.tokens.place, f"expected 'until' and the last time, found {self.tokens.found()}")
-            last = number()
-            if len(times) != 1 or not step > 0 or not last >= times[0] or (last - times[0]) / step > MOST_TIMES:
-                raise Fault(place, "expected FIRST every STEP until LAST, in increasing order, "
-                            f"at most {MOST_TIMES} times")
-            times = [times[0] + k * step for k in range(int((last - times[0]) / step + 1e-9) + 1)]
-        if any(b < a for a, b in zip(times, times[1:])):
-            raise Fault(place, "the times of an event must not decrease")
-        return times
+            return first, step, self.tokens.expression()
+        return self.tokens.commas(one)
 
     def assignment(self):
         token = self.tokens.take("name", "a state, memory variable, running cost or mode")

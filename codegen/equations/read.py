@@ -10,7 +10,7 @@ from .scope import TOO_DEEP, Scope
 from .syntax import Fault, Source, Tokens, near, number
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
-              "cost", "output", "event", "kinks", "reactions")
+              "table", "cost", "output", "event", "stop", "kinks", "reactions")
 MOST_AXES = 3
 
 
@@ -47,10 +47,11 @@ class Reader(Declarations, Occurrences):
         self.cost_trees, self.output_trees = [], []
         self.starts = []                     # (quantity, tree)
         self.declared = []                   # (boundary, axis, end, what, place)
-        self.kinks = False
+        self.kinks = self.branches = False
         self.event = None
         self.assignments = []                # (event, place, target token, indices, op, tree)
         self.guards = []                     # (event, tree)
+        self.timed = []                      # (event, or None for stops; times as Occurrences.times reads them)
         self.reaction_trees = []             # (place, left, right, tree)
         while self.tokens.peek()[0] != "end":
             if not self.tokens.skip("\n"):
@@ -173,9 +174,11 @@ class Reader(Declarations, Occurrences):
         self.model.layout = word
 
     def read_kinks(self, place):
-        if not (self.tokens.word("as") and self.tokens.word("events")):
-            raise Fault(place, "expected kinks as events")
-        self.kinks = True
+        as_ = self.tokens.word("as")
+        self.kinks = as_ and self.tokens.word("events")
+        self.branches = as_ and not self.kinks and self.tokens.word("branches")
+        if not (self.kinks or self.branches):
+            raise Fault(place, "expected kinks as events or kinks as branches")
 
     def read_reactions(self, place):
         """A heading: reactions are known by their arrows."""

@@ -22,6 +22,16 @@ class Let:
         self.place, self.arguments, self.tree = place, arguments, tree
 
 
+class Table(Let):
+    """A function of one argument, given at places that increase.  rows: trees (place, value).  linear: between them it
+    is interpolated; else it has the value of the last place that is not behind the argument.  Two rows with the same
+    place are a step.  Outside it has the first and the last value."""
+
+    def __init__(self, place, linear, rows):
+        super().__init__(place, ["x"], None)
+        self.linear, self.rows, self.places = linear, rows, None
+
+
 class Argument:
     """What a macro on a grid received: a tree and what was bound around it, so that it can be taken at neighbours"""
 
@@ -193,6 +203,8 @@ class Scope:
         self.expanded += 1
         if self.expanded > MOST_EXPANSIONS:
             raise Fault(place, f"macros are expanded more than {MOST_EXPANSIONS} times")
+        if isinstance(let, Table):
+            return self._table(let, self._value(trees[0], bound, shift, depth + 1), shift, depth)
         if self.model.on_grid:
             given = {a: Argument(x, bound) for a, x in zip(let.arguments, trees)}
             return self._value(let.tree, given, shift, depth + 1)
@@ -201,6 +213,36 @@ class Scope:
         if key not in self.made:
             self.made[key] = self._value(let.tree, given, shift, depth + 1)
         return self.made[key]
+
+    def _table(self, table, x, shift, depth):
+        """Selections by halves, so that none lies deep inside others"""
+        g, at = self.g, self._places(table)
+        values = [self._value(tree, {}, shift, depth + 1) for _, tree in table.rows]
+        pieces = list(zip([*at[1:], None], values))            # (end, what it is before that)
+        if table.linear:
+            lines = [(end, g.add(v, g.mul(g.div(g.sub(w, v), g.c(end - start)), g.sub(x, g.c(start)))))
+                     for start, end, v, w in zip(at, at[1:], values, values[1:]) if start < end]
+            pieces = [(at[0], values[0]), *lines, (None, values[-1])]
+
+        def chosen(first, last):
+            """Of these pieces, the one in which x is"""
+            if first == last:
+                return pieces[first][1]
+            middle = (first + last)//2
+            return g.sel(g.cmp("<", x, g.c(pieces[middle][0])), chosen(first, middle), chosen(middle + 1, last))
+        return chosen(0, len(pieces) - 1)
+
+    def _places(self, table):
+        if table.places is None:
+            known = self.allowed, self.forbidden
+            places = [self.number(tree, "a place in a table") for tree, _ in table.rows]
+            table.places, (self.allowed, self.forbidden) = places, known
+            for k in range(1, len(places)):
+                step = table.linear and places[k - 1] == places[k] and places[k - 2:k - 1] != [places[k]]
+                if not places[k - 1] < places[k] and not step:
+                    raise Fault(table.rows[k][0][1], "the places in a table must increase" +
+                                "; two rows with the same place are a step" * table.linear)
+        return table.places
 
     # ---- names ----
 

@@ -1,9 +1,10 @@
 """The language of equation files: what is read, and how faults are reported, with line, column and a hint."""
+import math
 import re
 import unittest
 
 from codegen.equations import c_file, read
-from codegen.equations.model import FALLS, RISES
+from codegen.equations.model import CROSSES, FALLS, RISES, START_DEFAULT, START_FIRE, START_IGNORE
 from codegen.real import Refused
 
 from .test_graph import evaluate
@@ -48,12 +49,38 @@ FAULTS = [
     ("state v[1..3] = (1, 2)\nv[k]' = 1 for k = 1..3", "1:7: 2 values for 3 components"),
     ("state x\nx[1]' = 1", "2:1: x is not a vector or a field"),
     ("state x\nx' = 1\nevent e when x\n", "3:15: expected rises, falls or crosses"),
-    ("state x\nx' = 1\nevent e at 2, 1\n", "3:12: the times of an event must not decrease"),
+    ("state x\nx' = 1\nevent e at x\n", "3:12: x may not occur here: the times of events depend on parameters only"),
+    ("state x\nx' = 1\nevent e at 1 + t\n", "3:16: t may not occur here: the times of events depend on parameters"),
+    ("state x\nx' = 1\nevent e at 1, log(-1)\n", "3:15: this time is not a finite number"),
+    ("state x\nx' = 1\nevent e at 1 every 2\n", "3:21: expected 'until' and the last time, found the end of the line"),
+    ("state x\nx' = 1\nevent e at 1 every 0 - 2 until 9\n", "3:22: the step behind 'every' must be positive"),
+    ("parameter T\nstate x\nx' = 1\nevent e at T every -2 until 9\n", "4:20: the step behind 'every' must be positive"),
+    ("state x\nx' = 1\nevent e at 1, 3 every 2 until 2.5\n", "3:31: the last time, behind 'until', is before"),
+    ("state x\nx' = 1\nevent e at 0 every 1e-9 until 1\n", "3:20: more than 1000000 times"),
+    ("state x\nx' = 1\nevent e at 0 every 1 until 9e5, 0 every 1 until 9e5\n", "3:12: more than 1000000"),
+    ("state x\nx' = 1\nevent e at 1 passes fires at start\n", "3:21: an event at given times is applied where"),
+    ("state x\nx' = 1\nevent e when x falls fires at the start\n", "3:22: expected 'in MODE', 'terminal', 'passes',"),
+    ("state x\nx' = 1\nstop at\n", "3:8: expected an expression, found the end of the line"),
+    ("state x\nx' = 1\nstop when x falls\n", "3:6: expected 'at' and times, found 'when'"),
+    ("parameter T\nstate x\nx' = 1\nstop at 1, 2*T\n", "4:13: the times of stops are numbers; a time that depends on"),
+    ("parameter T\nstate x\nx' = 1\nstop at 1 every T until 9\n", "4:17: the times of stops are numbers; a time that"),
+    ("state x\nx' = 1\nstop at x\n", "3:9: x may not occur here: the times of stops are numbers"),
+    ("state x\nx' = 1\nstop at 1 terminal\n", "3:11: expected the end of the statement, found 'terminal'"),
     ("state x\nx' = 1\nx := 2", "3:1: an assignment belongs to an event"),
     ("state x\nx' = 1\nevent e at 1\n  z := 2", "4:3: z is not a state, a memory variable or a running cost"),
     ("state x\nx' = 1\nevent e at 1\n  x := 2\n  x := 3", "5:3: x is assigned twice"),
-    ("state x\nx' = 1\nevent e when x falls within u\n", "3:22: expected 'in MODE', 'terminal' or 'passes'"),
+    ("state x\nx' = 1\nevent e when x falls within u\n", "3:22: expected 'in MODE', 'terminal', 'passes', "
+     "'fires at start' or 'ignored at start', found 'within'"),
     ("state x\nx' = 1\ncost q' = x\nevent e at 1\n  q := 2", "5:3: q is a running cost: an event adds to it"),
+    ("table f smooth (1, 2)\nstate x", "1:9: expected steps or linear, found 'smooth'"),
+    ("table f steps 1, 2\nstate x", "1:15: expected '(' and a row (PLACE, VALUE) of the table, found '1'"),
+    ("table f steps (1, 2\nstate x", "2:1: expected an operator before 'state'"),
+    ("table f steps (1, 1), (1, 2)\nstate x\nx' = f(t)", "1:24: the places in a table must increase"),
+    ("table f linear (1, 1), (0, 2)\nstate x\nx' = f(t)", "1:25: the places in a table must increase; two rows with"),
+    ("table f linear (1, 1), (1, 2), (1, 3)\nstate x\nx' = f(t)", "1:33: the places in a table must increase; two"),
+    ("parameter k\ntable f steps (k, 1)\nstate x\nx' = f(t)", "2:16: k may not occur here: a place in"),
+    ("table f steps (0, 1)\nstate x\nx' = f", "3:6: f needs its arguments in parentheses"),
+    ("table f steps (0, 1)\nstate x\nx' = f(t, x)", "3:6: f has 1 arguments, not 2"),
     ("size N = 0\nstate x", "1:6: a size must be at least 1"),
     ("size N\ngrid i: M wall\nstate u[i]", "2:9: M is not a size"),
     ("size N\ngrid i: N walls\nstate u[i]", "2:11: expected periodic, zero or wall, found 'walls'; did you mean wall?"),
@@ -154,6 +181,58 @@ class Language(unittest.TestCase):
         self.assertEqual(sorted(e.jumps), [("m", 0), ("y", 0)])
         self.assertEqual(f.times, [1, 1.5, 2, 2.5])
         self.assertEqual(g.direction, FALLS)
+
+    def test_at_the_start(self):
+        m = self.model("mode a, b\nstate x\nx' = 1\nevent e when x falls in b fires at start\n  mode := a\n"
+                       "event f when x rises passes ignored at start terminal\nevent g when x crosses")
+        self.assertEqual([e.at_start for e in m.events], [START_FIRE, START_IGNORE, START_DEFAULT])
+        self.assertEqual((m.events[0].active, m.events[1].passes, m.events[1].terminal), (1, True, True))
+        text = c_file.write(m, "m.eq")[0]
+        for word in ("FIRE", "IGNORE"):
+            self.assertEqual(text.count(f".at_start = COSTATE_START_{word}"), 1)
+
+    def test_stops(self):
+        m = self.model("let day = 24\nstate x\nx' = 1\nstop at 5, 0 every day/2 until 3*day, 1\nstop at 5, 7")
+        self.assertEqual(m.stops, [0, 1, 5, 7, 12, 24, 36, 48, 60, 72])
+        self.assertIn(".nstops = 10, .stops = stops", c_file.write(m, "m.eq")[0])
+
+    def test_times_are_sorted(self):
+        m = self.model("state x\nx' = 1\nevent f at 8, 2 every 4 until 11, 0\n  x := 0")
+        self.assertEqual(m.events[0].times, [0, 2, 6, 8, 10])
+
+    def test_times_that_depend_on_parameters(self):
+        """They are guards, beside the event at the given times"""
+        m = self.model("mode a, b\nparameter T = 1, D = 2\nstate x\nx' = 1\n"
+                       "event f at 3, T, 1 every D until 9 in b terminal\n  x += T\n  mode := a\n"
+                       "event last when x falls")
+        self.assertEqual([e.name for e in m.events], ["f", "f_2", "f_3", "f_4", "f_5", "f_6", "last"])
+        f, once, up, up_a, down, down_a, _ = m.events
+        self.assertEqual((f.times, f.guard), ([3], None))
+        self.assertEqual((once.direction, once.at_start, once.active, once.mode, once.terminal, len(once.jumps)),
+                         (CROSSES, START_FIRE, 1, 0, True, 1))
+        for e, other, direction in ((up, up_a, RISES), (down, down_a, FALLS)):
+            self.assertEqual((e.direction, e.active, e.mode, e.terminal, len(e.jumps)), (direction, 1, 0, True, 2))
+            self.assertEqual((other.direction, other.active, other.mode, other.terminal, list(other.jumps)),
+                             (direction, 0, None, False, [("m", 0)]))
+        at = {("t", 0): 3.5, ("p", 0): 1.25, ("p", 1): 2.0, ("m", 0): 1.5, ("y", 0): 0.0}
+        guards = evaluate(m.graph, [e.guard for e in (once, up, down)], at)
+        self.assertEqual(guards, [2.25, 3.5 - 5, 3.5 - 3])
+        self.assertEqual([evaluate(m.graph, [e.jumps["m", 0]], at) for e in (up, down)], [[2.5], [0.5]])
+        at["m", 0] = 4.5                     # behind the last time
+        self.assertEqual(evaluate(m.graph, [up.guard, down.guard], at), [-1, 3.5 - 9])
+        at["m", 0] = -0.5                    # before the first one
+        self.assertEqual(evaluate(m.graph, [up.guard, down.guard], at), [2.5, 1])
+        at["p", 1] = 0.0
+        self.assertTrue(all(math.isnan(x) for x in evaluate(m.graph, [up.guard, down.guard], at)))
+
+    def test_the_next_time_at_the_start(self):
+        m = self.model("parameter T = 1, D = 2, E = 7.5\nstate x\nx' = 1\nevent f at T every D until E\n  x += 1")
+        q, = m.memory
+        for t, wanted in ((-3, -0.5), (0, -0.5), (1, 0), (1 - 1e-9, -0.5), (1 + 1e-9, 0.5), (1 + 2e-16, 0), (2, 0.5),
+                          (5, 2), (6, 2.5), (7, 3), (8, 3.5), (20, 3.5)):
+            at = {("t", 0): t, ("p", 0): 1.0, ("p", 1): 2.0, ("p", 2): 7.5}
+            self.assertEqual(evaluate(m.graph, [q.value], at), [wanted], t)
+        self.assertEqual({key[1] for key in m.graph.variables([q.value])}, {"t", "p"})
 
     def test_times_until_the_last_one(self):
         """The last time counts although 0.3/0.1 < 3; a time behind it does not."""

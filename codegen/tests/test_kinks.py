@@ -67,7 +67,7 @@ class Kinks(unittest.TestCase):
             text = f"parameter k\nstate v = 0\nkinks as events\nv' = {right} + 0*abs(v)"
             for value in self.at_start(text.replace("0*abs", "k*abs")):
                 self.assertEqual(value, wanted, right)
-        self.assertEqual(self.at_start("state v = 0\nkinks as events\nv' = if(t > 0, 1, 2)"), [kinks.ABOVE])
+        self.assertEqual(self.at_start("state v = 0\nkinks as events\nv' = if(sin(t) > 0, 1, 2)"), [kinks.ABOVE])
         self.assertEqual(self.at_start("state v = 0\nkinks as events\n2*v' = abs(v) - 1"), [kinks.OPEN])
 
     def test_memory_decides_and_open_is_the_condition(self):
@@ -86,6 +86,14 @@ class Kinks(unittest.TestCase):
             text = f"state y = {y}\nkinks as events\ny' = if(abs(y) > 1, -1, -2)"
             self.assertEqual(self.at_start(text), wanted)
 
+    def test_initial_values_read_nothing_that_is_not_there(self):
+        """States and memory have no values yet where NAME_start computes them"""
+        for right in ("if(abs(sin(t)) < 0.25, 1, 0)", "if(y >= c, 2, 1)", "if(max(y, c) > min(t*k, y), abs(y - c), 1)",
+                      "if(mode == b, abs(y), if(abs(y - 1) > c, y, floor(t)))"):
+            m = read.parse(f"mode a, b\nparameter k = 1\nmemory c = k\nstate y = k\nkinks as events\ny' = {right}\n"
+                           "event e at k every k until 9\n  c += 1", "m.eq")
+            self.assertEqual([key for q in m.memory for key in m.graph.variables([q.value], "y", "m", "yp")], [], right)
+
     def test_events_move_guards(self):
         """A jump moves y beyond a kink without a crossing; a change of mode moves the guard."""
         m = read.parse("mode a, b\nstate y = -1\nkinks as events\ny' = abs(y) + if(y > if(mode == b, 3, 0), 1, 0)\n"
@@ -97,6 +105,20 @@ class Kinks(unittest.TestCase):
         self.assertEqual([of(f, 1, y) for y in (4, 2)], [kinks.ABOVE, kinks.BELOW])
         self.assertEqual([of(g, 1, y) for y in (4, 2, -1)], [kinks.ABOVE, kinks.ABOVE, kinks.BELOW])
         self.assertNotIn(("m", 0), f.jumps)
+
+    def test_guards_that_jump_at_stops(self):
+        """Two events at the stop, one for each direction of time, set the branch from the value behind it"""
+        for op in ("<", "<="):
+            m = read.parse(f"state y = 5\nkinks as events\ny' = if(y > if(t {op} 3, 10, 2), 5, 1) + abs(y)", "m.eq")
+            self.assertEqual(m.stops, [3])
+            forward, backward = m.events[-2:]
+            self.assertEqual([(e.direction, list(e.jumps)) for e in (forward, backward)],
+                             [(RISES, [("m", 0)]), (FALLS, [("m", 0)])])
+            for y in (1, 5, 11):
+                at = {("t", 0): 3.0, ("y", 0): y, ("m", 0): 0.5, ("m", 1): 0.5}
+                found = [evaluate(m.graph, [e.jumps["m", 0]], at)[0] for e in (forward, backward)]
+                self.assertEqual(found, [kinks.ABOVE if y > bound else kinks.BELOW for bound in (2, 10)])
+                self.assertEqual(evaluate(m.graph, [forward.guard, backward.guard], {("t", 0): 3.5}), [0.5, 0.5])
 
     def test_what_no_state_moves_stays_a_condition(self):
         model = read.parse("parameter k = 1\nstate y\nkinks as events\ny' = if(k > 0, 1, 2) + if(y == 0, 0, 0*y)",

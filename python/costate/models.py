@@ -30,9 +30,11 @@ class Model:
     sizes       for models on grids: sizes that differ from those in the text, as {"N": 20}
 
     name, states, parameters, costs, outputs, memory    the name of the model and those of its quantities
+    hidden      names of the memory variables that the text does not name: they need no initial values
     units       units by name
     defaults    the values of the parameters in the text
     n, np, nq, nm   numbers of states, parameters, running costs and memory variables
+    stops       known times at which the equations are not smooth, increasing: docs/howto/inputs-that-jump.md
 
     A model is compiled once and kept in a cache: $COSTATE_CACHE, $XDG_CACHE_HOME/costate or ~/.cache/costate."""
 
@@ -49,9 +51,11 @@ class Model:
         self.problem = self._function("problem", "const costate_problem *")()
         P = self.problem
         self.n, self.np, self.nq, self.nm = P.n, P.np, P.nq, P.nm
+        self.stops = np.array([P.stops[k] for k in range(P.nstops)])
         self.units = {}
         for kind in KINDS:
             setattr(self, kind if kind == "memory" else kind + "s", self._names(kind))
+        self.hidden = [q["name"] for q in self._about.get("memory", []) if q.get("hidden")]
         self.backend = None
         if self._has("backend"):
             self.backend = self._function("backend", "const struct costate_backend *")()

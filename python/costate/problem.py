@@ -264,6 +264,8 @@ class Problem:
         self.cost, self.mass, self.sparsity, self.memory = as_map(cost), mass, sparsity, int(memory)
         self.events = [e if isinstance(e, Event) else Event(e) for e in events]
         self.stops = sorted_times(stops)
+        if hasattr(self.model, "stops"):
+            self.stops = np.union1d(self.stops, self.model.stops)
         if derivatives not in ("auto", "complex step", "differences"):
             raise ValueError(f"derivatives={derivatives!r}; expected 'auto', 'complex step' or 'differences'")
         self.derivatives, self.rtol, self.atol = derivatives, rtol, atol

@@ -77,7 +77,7 @@ class Pullback(torch.autograd.Function):
     def forward(ctx, run, times, y0, p, w):
         ctx.run, ctx.times = run, times
         ctx.save_for_backward(y0, p, w)
-        by_y0, by_p = run.adjoint(at=times, w_at=array(w))
+        by_y0, by_p = run.adjoint(at=times, w_at=array(w))[:2]
         return like(by_y0, y0), like(by_p, p)
 
     @staticmethod

@@ -1,5 +1,5 @@
 """Equation files, numbers.hpp, lanes.hpp and SymPy's printer know the same mathematical functions, which the document
-lists and the tests of each call.
+lists and the tests of each call; it also lists the reserved words.
 
     test_functions.py SOURCE     reports in the format of cmocka"""
 
@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 root = sys.argv[1]
 sys.path[:0] = [root, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]     # tests has a codegen.py, too
 from cases import run_all  # noqa: E402
+from codegen.equations.declare import RESERVED  # noqa: E402
 from codegen.equations.nodes import FUNCTIONS, FUNCTIONS_OF_TWO  # noqa: E402
 from codegen.equations.scope import ALIASES  # noqa: E402
 
@@ -40,6 +41,12 @@ def test_document():
     block = re.search(r"and the functions\n\n((?:    .*\n)+)", read("docs/reference/equations.md"))[1]
     same(re.findall(r"[a-z]+\d*[a-z]*\d*", re.sub(r"\([^)]*\)", "", block)), EQUATIONS | {*ALIASES, "if", "sum"},
          "equations.md")
+
+
+def test_reserved_words():
+    text = read("docs/reference/equations.md")
+    sentence = re.search(r"Reserved words cannot be names: (.*?), and the functions", text, re.S)[1]
+    same(re.findall(r"`(\w+)`", sentence), RESERVED - EQUATIONS - {*FUNCTIONS, *ALIASES} | {"min", "max"}, "it")
 
 
 def test_numbers():

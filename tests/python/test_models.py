@@ -232,6 +232,43 @@ def test_events_with_guards():
     near(run.gradient(energy).p, differences(problem, energy, span, [20.0], m.defaults), 1e-5)
 
 
+def test_stops():
+    """Those of the equations and those that are given; gradients have one number for each"""
+    model = costate.Model("model steps\nparameter a = 2\nstate y = 1\nstop at 7\ny' = a*if(t < 2, 1, 3)\n")
+    assert model.stops.tolist() == [2, 7]
+    problem = costate.Problem(model, stops=[5, 2], method="dopri5", **SHARP)
+    assert problem.stops.tolist() == [2, 5, 7]
+    none = [0, 0, 0]
+    for span, y, by_a, by_stops in (((0, 4), 17, 8, [-4, 0, 0]), ((4, 0), -15, -8, [4, 0, 0]), ((2, 6), 25, 12, none),
+                                    ((2, 0), -3, -2, none)):
+        run = problem.integrate(span, [1.0])
+        g = run.gradient(costate.Functional(end=lambda t, y, p: y[0]))
+        assert np.allclose([run.y[0], g.p[0], *g.stops], [y, by_a, *by_stops], rtol=1e-13, atol=1e-12), (span, run.y, g)
+
+
+def test_times_of_events_that_depend_on_parameters():
+    """Initial values without the hidden memory variable will do, wherever the run begins"""
+    model = costate.Model("model doses\nparameter T = 1, D = 2, E = 7.5, k = 0.5\nstate y = 1\ny' = -k*y\n"
+                          "event e at T every D until E, 2*D\n    y += 3\n")
+    problem = costate.Problem(model, method="dopri853", rtol=1e-12, atol=1e-12)
+    T, D, k = 1.0, 2.0, 0.5
+    for t0, t1 in ((0.0, 9.0), (1.0, 7.0), (4.0, 9.0), (9.0, 0.0), (7.0, 1.0), (8.0, 9.0)):
+        way = 1 if t1 > t0 else -1
+        given = [(x, i, j) for x, i, j in ((T + j * D, 1, j) for j in range(4)) if way * t0 <= way * x < way * t1]
+        given += [(2 * D, 0, 2)] * (way * t0 <= way * 2 * D < way * t1)
+        y = np.exp(-k * (t1 - t0)) + sum(3 * np.exp(-k * (t1 - x)) for x, _, _ in given)
+        by = [sum(3 * k * np.exp(-k * (t1 - x)) * times[1 + n] for times in given for x in times[:1]) for n in (0, 1)]
+        run = problem.integrate((t0, t1), [1.0])
+        found = run.gradient(costate.Functional(end=lambda t, y, p: y[0])).p
+        assert np.allclose([*run.y, *found[:3]], [y, *by, 0], rtol=1e-10, atol=1e-11), (t0, t1, run.y, found, y, by)
+    for D in (0.0, -1.0):
+        try:
+            problem.integrate((0, 9), [1.0], [1.0, D, 7.5, 0.5])
+            raise AssertionError("a step of %g" % D)
+        except costate.CostateError as error:
+            assert "guard is NaN" in str(error), error
+
+
 def test_gradients_of_runs_that_start_where_the_equations_say():
     m = Model(HARES)
     problem = costate.Problem(m, **SHARP)

@@ -178,6 +178,20 @@ def test_without_parameters():
     assert np.allclose(y0.grad.numpy(), np.exp(-1.0), rtol=1e-10)
 
 
+def test_hidden_memory_needs_no_values():
+    """doses at times that depend on p, and floor(t): y(t) = y0 exp(-k t) + 3 exp(-k (t - T)) + 3 exp(-k (t - T - D))"""
+    odesolve = solver()
+    model = costate.Model("model doses\nparameter T = 0.5, D = 0.75, k = 0.5\nstate y = 1\ny' = -k*y + 0*floor(t)\n"
+                          "event e at T every D until 1.5\n    y += 3\n")
+    y0, p = leaf([2.0]), leaf([0.5, 0.75, 0.5])
+    odesolve(costate.Problem(model, method="dopri853", rtol=1e-12, atol=1e-12), y0, p, [0.0, 1.0, 2.0])[2, 0].backward()
+    first, second = np.exp(-0.5 * 1.5), np.exp(-0.5 * 0.75)
+    by_p = [1.5 * (first + second), 1.5 * second, -4 * np.exp(-1.0) - 4.5 * first - 2.25 * second]
+    assert np.allclose(y0.grad, np.exp(-1.0)) and np.allclose(p.grad, by_p, rtol=1e-10), (y0.grad, p.grad, by_p)
+    with_memory = costate.Problem(costate.Model("memory m = 1\nstate y = 1\ny' = -m*y\nevent e at 1\n    m := 2\n"))
+    raises(ValueError, lambda: odesolve(with_memory, leaf([1.0]), None, [0.0, 2.0]), "memory variables")
+
+
 def test_wrong_arguments():
     odesolve, problem = solver(), tight()
     for times in ([0.0], [0.0, 1.0, 1.0], [0.0, 2.0, 1.0], [[0.0, 1.0]], [0.0, np.nan]):
