@@ -7,7 +7,7 @@ from codegen.equations import c_file, read
 from codegen.equations.model import CROSSES, FALLS, RISES, START_DEFAULT, START_FIRE, START_IGNORE
 from codegen.real import Refused
 
-from .test_graph import evaluate
+from .test_graph import evaluate, held
 
 # (text, "LINE:COLUMN: the beginning of the sentence")
 FAULTS = [
@@ -266,7 +266,8 @@ class Language(unittest.TestCase):
         chain = "".join(f"let a{k + 1} = if(x > {k}, a{k} + 1, 2*a{k})\n" for k in range(40))
         m = self.model(f"state x\nlet a0 = x\n{chain}x' = a40")
         x = m.graph.v("y", 0)
-        self.assertEqual(evaluate(m.graph, m.graph.adjoint(m.equations, [m.graph.c(1)], [x]), {("y", 0): 0.5}), [2**39])
+        gradient = m.graph.adjoint(m.equations, [m.graph.c(1)], [x])
+        self.assertEqual(evaluate(m.graph, gradient, held(m, {("y", 0): 0.5})), [2**39])
 
     def test_ways_through_conditions_have_a_limit(self):
         """each selection is used in other branches of others: 2^30 ways"""

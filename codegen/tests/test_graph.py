@@ -16,6 +16,15 @@ except ImportError:
 STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))          # central differences of order 8
 
 
+def held(model, values):
+    """values with those of the relations, one after the other, as the library determines them"""
+    values = dict(values)
+    for k, r in enumerate(model.relations):
+        guard, = evaluate(model.graph, [r.guard], values)
+        values["whole" if r.whole else "relation", k] = math.floor(guard) if r.whole else int(guard > 0)
+    return values
+
+
 def evaluate(g, roots, values):
     """Numbers of nodes as C computes them; values: of variables, by (space, index)"""
     found, roots = {}, g.printable(roots)

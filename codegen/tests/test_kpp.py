@@ -10,7 +10,7 @@ from codegen.equations import read as equations
 from codegen.real import Refused
 
 from .shipped import ROOT
-from .test_graph import evaluate
+from .test_graph import evaluate, held
 
 SMOG = Path(ROOT) / "models" / "smog" / "smog.def"
 SPECIES = "#DEFVAR\nA = IGNORE; B = IGNORE; C = IGNORE;\n#DEFFIX\nM = IGNORE;\n"
@@ -197,7 +197,7 @@ class EquationFile(unittest.TestCase):
                 set_ = {("p", k): 1.0 + 0.1 * k for k in range(len(model.parameters))}
                 set_ |= {("y", k): 0.3 + 0.07 * k for k in range(len(model.states))}
                 self.assertEqual(evaluate(model.graph, model.kinetics(), values(model, t) | set_),
-                                 evaluate(again.graph, again.kinetics(), values(again, t) | set_), name)
+                                 evaluate(again.graph, again.kinetics(), held(again, values(again, t) | set_)), name)
 
     def test_names_are_those_of_the_mechanism(self):
         text = eq_file.write(read(CODE + "#INLINE F90_RCONST\n RO2 = C(ind_A) + C(ind_B)\n KRO2NO = TEMP*2.\n"

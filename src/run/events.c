@@ -277,6 +277,7 @@ int events_at_start(costate *c, run *x, int *any)
 int relation_turned(costate *c, run *x)
 {
     TRY(count_one(c, x, c->P.nevents + c->watch.turns));
+    c->watch.armed = 0;
     return relation_turns(c, x);
 }
 

@@ -2,10 +2,12 @@
    is continued, and after events (mathematics, section 10.12).
 
    Away from zero the guard decides.  At zero, to its round-off, its slope does, with f of the value that the relation
-   then has: a value is consistent if the guard moves to its side.  Relations at zero are flipped one at a time until
-   all are consistent; if one is flipped and flipped back, both values drive the guard to zero, and the solution slides
-   along it.  A guard that rests keeps its value; if it leaves zero later to the other side, the value changes at the
-   start of that step, where f is the same for both. */
+   then has: a value is consistent if the guard moves to its side.  Relations at zero are flipped one at a time, each
+   in its turn, until all are consistent.  Where none depends on itself through others, each round settles at least one
+   more.  One that is flipped more often than there are relations at zero has no consistent value: both drive its guard
+   back to zero, and the solution slides along it.  A guard that rests keeps its value; if it leaves zero
+   later to the other side, the value changes at the start of that step, where f is the same for both. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include "maps/sliding.h"
@@ -25,6 +27,9 @@ static int to_user(costate *c, int k, double t, const double *y, double *u, doub
     TRY(decided(&c->v, map_value(&c->maps, f, t, y, u), f->name));
     if (!(fabs(*u) < HUGE_VAL))
         return fail(&c->v, COSTATE_NOT_FINITE, "%s is NaN or Inf at t = %.10g.", f->name, t);
+    if (c->P.relation[k].whole && fabs(*u) >= INT_MAX)
+        return fail(&c->v, COSTATE_BAD_EVENT, "%s is %.3g at t = %.10g: the integer below it is too large for "
+                    "x->relation (INT_MAX is %d).", f->name, *u, t, INT_MAX);
     if (!noise) return 0;
     c->count.guards += MOVES;
     return map_noise(&c->maps, f, t, y, *u, c->watch.jump, noise);
@@ -115,14 +120,16 @@ static int moves(costate *c, const run *x, int k, int *way)
     return 0;
 }
 
-/* The first relation at zero whose value is not consistent; -1: there is none. */
-static int inconsistent(costate *c, run *x, int *which)
+/* The next relation behind `last` that is at zero with a value that is not consistent; -1: there is none. */
+static int inconsistent(costate *c, run *x, int last, int *which)
 {
+    int count = c->P.nrelations;
     *which = -1;
-    for (int k = 0; k < c->P.nrelations; k++) guard_of(c, k)->goes = 0;
+    for (int k = 0; k < count; k++) guard_of(c, k)->goes = 0;
     for (int longer = 0; longer < 2; longer++) {
         int probed = 0, done = 0;
-        for (int k = 0; k < c->P.nrelations; k++) {
+        for (int i = 1; i <= count; i++) {
+            int k = (last + i) % count;
             guarded *g = guard_of(c, k);
             if (!g->open || g->goes != 0 || c->watch.values[k] == COSTATE_SLIDES) continue;
             if (!probed) TRY(step_ahead(c, x, longer, &done));
@@ -142,6 +149,7 @@ static int slides(costate *c, const run *x, int k)
     int other = relation_slides(c->P.nrelations, c->watch.values);
     if (c->o.sliding && other < 0) {
         c->watch.values[k] = COSTATE_SLIDES;
+        memset(c->watch.flips, 0, (size_t)c->P.nrelations * sizeof *c->watch.flips);
         return 0;
     }
     if (c->o.sliding)
@@ -185,13 +193,14 @@ int relations_before(costate *c, const run *x)
 static int settle(costate *c, run *x, int mode)
 {
     double u;
-    int *values = c->watch.values, k = relation_slides(c->P.nrelations, values);
+    int *values = c->watch.values, k = relation_slides(c->P.nrelations, values), open = 0;
     if (k >= 0) TRY(value_left(c, x->t, c->work.y, k, 0, &values[k]));
-    for (;;) {
+    for (int i = 0; i < c->P.nrelations; i++) open += guard_of(c, i)->open;
+    for (int last = -1;; last = k) {
         TRY(name_values(c, situations_of(c, x->tape), c->work.y, mode));        /* records of trial steps name them */
-        TRY(inconsistent(c, x, &k));
+        TRY(inconsistent(c, x, last, &k));
         if (k < 0) return 0;
-        if (++c->watch.flips[k] > 1) {
+        if (++c->watch.flips[k] > open) {
             TRY(slides(c, x, k));
             continue;
         }
