@@ -5,11 +5,12 @@ is met.  a < b has the guard a - b, whose relation is 0 where a < b and 1 where 
 relation with whole numbers.  The guard of a condition in a condition depends on the relation of the inner one, which
 stands before it in the list.
 
-Comparisons stay where no event can replace them: those that a branch needs at each point, as x > 0 of
+Comparisons stay where no event can replace them: those of t with stops (switches.py); those that a branch needs at each point, as x > 0 of
 if(x > 0, sqrt(x), 0), because stages may lie beyond the zero of the guard; and those in a branch that cannot be
 evaluated outside of it."""
 from .model import Relation
 from .nodes import LEAVES
+from .switches import is_switch
 
 LIMITED = {"log", "log10", "log2", "log1p", "sqrt", "asin", "acos", "acosh", "atanh"}       # not defined everywhere
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -118,8 +119,9 @@ class Maker:
 
     def condition(self, at, a, b):
         """The comparison itself where it cannot change between events"""
-        op = self.g.nodes[at][1]
-        return self.g.cmp(op, a, b) if op in ("==", "!=") or not self.may_hold(at, [a, b]) else self.held(op, a, b)
+        g, op = self.g, self.g.nodes[at][1]
+        stays = op in ("==", "!=") or is_switch(g, op, a, b) or not self.may_hold(at, [a, b])
+        return g.cmp(op, a, b) if stays else self.held(op, a, b)
 
     def held(self, op, a, b):
         g = self.g

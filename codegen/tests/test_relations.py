@@ -139,7 +139,7 @@ class Relations(unittest.TestCase):
         self.count("if(log(z) > 0, 2, 3)*if(y > 1, if(log(z) > 0, 2, 3), 4)", 2)
 
     def test_costs_and_reactions(self):
-        m = read.parse("state A = 1, B\nA -> B : if(t < 1, 2, 3)\ncost q' = if(A > B, 1, 0)", "m.eq")
+        m = read.parse("state A = 1, B\nA -> B : if(B < 1, 2, 3)\ncost q' = if(A > B, 1, 0)", "m.eq")
         self.assertEqual((len(m.relations), m.reactions), (2, []))
         values = {("t", 0): 0.0, ("y", 0): 1.0, ("y", 1): 2.0, ("relation", 0): 1, ("relation", 1): 1}
         self.assertEqual(evaluate(m.graph, m.equations + m.cost_nodes, values), [-3, 3, 1])

@@ -4,7 +4,6 @@ import random
 import unittest
 
 from codegen.equations import c_file, read
-from codegen.equations.model import FALLS, RISES
 from codegen.real import Refused
 
 from .test_graph import evaluate
@@ -50,6 +49,14 @@ def direct(text):
     return lambda t, y: evaluate(m.graph, m.output_nodes, {("t", 0): t, ("y", 0): y, ("p", 0): 1.0})[0]
 
 
+def related(m, values):
+    """values, with those of relations, whose guards are zero where conditions with < do not hold"""
+    for k, r in enumerate(m.relations):
+        u, = evaluate(m.graph, [r.guard], values)
+        values["whole" if r.whole else "relation", k] = math.floor(u) if r.whole else int(u >= 0)
+    return values
+
+
 class Switches(unittest.TestCase):
     def test_stops(self):
         for text, wanted in STOPS:
@@ -60,7 +67,7 @@ class Switches(unittest.TestCase):
         draw = random.Random(52)
         for text, stops in STOPS:
             m, f = model(text), direct(text)
-            found = lambda t, y: evaluate(m.graph, m.equations, {("t", 0): t, ("y", 0): y})[0]     # noqa: B023, E731
+            found = lambda t, y: evaluate(m.graph, m.equations, related(m, {("t", 0): t, ("y", 0): y}))[0]     # noqa: B023, E731
             for y in (-0.7, 0.7):
                 for t in [draw.uniform(-5, 105) for _ in range(30)] + [draw.uniform(0, 5) for _ in range(30)]:
                     self.assertAlmostEqual(found(t, y), f(t, y), delta=1e-13, msg=f"{text} at {t}")
@@ -97,39 +104,29 @@ class Switches(unittest.TestCase):
         for text, stops in STOPS:
             if "y" not in text:
                 m = model(text, "kinks as events")
-                self.assertEqual((m.stops, m.memory), (stops, []), text)
-        self.assertEqual(len(model("if(y < t, 1, 2) + abs(t - 2)", "kinks as events").memory), 1)
+                self.assertEqual((m.stops, m.relations), (stops, []), text)
+        self.assertEqual(len(model("if(y < t, 1, 2) + abs(t - 2)", "kinks as events").relations), 1)
 
     def test_stairs_without_end(self):
-        """They are held in memory, which two events change"""
-        for text, first, step, value in (("floor(t)", 0, 1, math.floor), ("ceil(t)", 0, 1, math.ceil),
-                                         ("floor((t - 3)/24)", 3, 24, math.floor),
-                                         ("floor(1 - 4*t)", 0.25, 0.25, lambda k: -math.ceil(k))):
+        """They are relations with whole numbers"""
+        for text, guard in (("floor(t)", lambda t: t), ("ceil(t)", lambda t: -t),
+                            ("floor((t - 3)/24)", lambda t: (t - 3)/24), ("floor(1 - 4*t)", lambda t: 1 - 4*t)):
             m = model(text)
-            self.assertEqual([(e.direction, e.passes) for e in m.events], [(RISES, True), (FALLS, True)])
-            for k in range(-2, 3):
-                for t, s in ((first + k*step, k), (first + (k + 0.3)*step, k + 0.5)):
-                    at = {("t", 0): t}
-                    self.assertEqual(evaluate(m.graph, [m.memory[0].value], at), [s], text)
-                    at["m", 0] = s
-                    self.assertEqual(evaluate(m.graph, m.equations, at), [value(s)], text)
-                    up, down = evaluate(m.graph, [e.guard for e in m.events], at)
-                    self.assertAlmostEqual(up, t - (first + math.ceil(s)*step), delta=1e-13)
-                    self.assertAlmostEqual(down, t - (first + math.floor(s)*step), delta=1e-13)
-                    self.assertEqual([evaluate(m.graph, [e.jumps["m", 0]], at) for e in m.events],
-                                     [[math.ceil(s) + 0.5], [math.floor(s) - 0.5]])
+            self.assertEqual(([r.whole for r in m.relations], m.stops, m.events), ([True], [], []))
+            for t in (-2.5, 0, 3, 100):
+                found, = evaluate(m.graph, [m.relations[0].guard], {("t", 0): t})
+                self.assertAlmostEqual(found, guard(t), delta=1e-13)
 
     def test_kinks_as_branches(self):
         m = model("floor(t) + if(t < 2, 1, 0) + if(y < floor(t), 1, 0)", "kinks as branches")
-        self.assertEqual((m.stops, m.memory, m.events), ([2], [], []))
+        self.assertEqual((m.stops, m.relations, m.events), ([2], [], []))
         with self.assertRaises(Refused) as caught:
             model("1", "kinks as leaves")
         self.assertIn("m.eq:4:1: expected kinks as events or kinks as branches", str(caught.exception))
 
     def test_hidden_names_give_way(self):
-        m = read.parse("parameter T = 1\nstate f_next, stair_1\nf_next' = floor(t)\nstair_1' = 1\n"
-                       "event f at T every 1 until 5\n  stair_1 := 0", "m.eq")
-        self.assertEqual([q.name for q in m.memory], ["f_next_", "stair_1_"])
+        m = read.parse("parameter T = 1\nstate f_next\nf_next' = 1\nevent f at T every 1 until 5\n  f_next := 0", "m.eq")
+        self.assertEqual([q.name for q in m.memory], ["f_next_"])
 
     def test_tables(self):
         """Their places are stops where the argument depends on t alone; rows with the same place are a step"""
@@ -141,7 +138,7 @@ class Switches(unittest.TestCase):
         m = read.parse(f"{head}y' = s(y)\noutput f = l(y)", "m.eq")
         for y, step, line in ((-1, 5, 5), (0, 5, 5), (0.5, 5, 5.5), (math.nextafter(1, 0), 5, 6), (1, 3, 8),
                               (2, 3, 5.5), (2.5, 7, 4.25), (3, 7, 3), (9, 7, 3)):
-            found = evaluate(m.graph, m.equations + m.output_nodes, {("y", 0): y, ("p", 0): 3.0})
+            found = evaluate(m.graph, m.equations + m.output_nodes, related(m, {("y", 0): y, ("p", 0): 3.0}))
             self.assertEqual(found, [step, line], y)
         m = read.parse("state y\ntable f linear (1, 2)\ntable g linear (1, 2), (1, 3)\ny' = f(t) + g(t)", "m.eq")
         self.assertEqual(m.stops, [1])
