@@ -40,10 +40,11 @@ static int steps_are_valid(const costate_tape *t)
     return 1;
 }
 
-/* An instant is that of the event behind it, which a run that failed there has not written. */
+/* An instant is that of the event behind it.  A run that failed there has not written that, and left h = 0. */
 static int instant_is_valid(const costate_tape *t, int k)
 {
-    return isfinite(t->maps.list[k].h) && (tape_has_instant(t, k + 1) || (k + 1 == t->maps.count));
+    double h = t->maps.list[k].h;
+    return isfinite(h) && (h == 0 || tape_has_instant(t, k + 1));
 }
 
 static int maps_are_valid(const costate_tape *t)

@@ -144,7 +144,13 @@ static void replayed(double at, double later, double apart, int in_file, int ter
         CHANGED(e[1].h, NAN);
         if (!terminal) CHANGED(e[1].h, 0);
         if (!terminal) CHANGED(e[1].h, 2 * e[1].h);
-        CHANGED(e[2].event, WENT_ON);
+        CHANGED(e[2].event, WENT_ON);           /* an instant of no event; without a length it may stay behind */
+        double length = e[1].h;
+        e[1].h = 0;
+        e[2].event = WENT_ON;
+        assert_int_equal(tape_is_valid(onto), terminal);
+        e[1].h = length;
+        e[2].event = 1;
         if (!terminal) CHANGED(onto->list[e[2].before].t, onto->list[e[2].before].t - apart);
     }
     costate_tape_free(onto);
