@@ -5,9 +5,9 @@ is met.  a < b has the guard a - b, whose relation is 0 where a < b and 1 where 
 relation with whole numbers.  The guard of a condition in a condition depends on the relation of the inner one, which
 stands before it in the list.
 
-Comparisons stay where no event can replace them: those of t with stops (switches.py); those that a branch needs at each point, as x > 0 of
-if(x > 0, sqrt(x), 0), because stages may lie beyond the zero of the guard; and those in a branch that cannot be
-evaluated outside of it."""
+Comparisons stay where no event can replace them: those of t with stops (switches.py); those that a branch needs at each
+point, as x > 0 of if(x > 0, sqrt(x), 0), because stages may lie beyond the zero of the guard; and those in a branch
+that cannot be evaluated outside of it."""
 from .model import Relation
 from .nodes import LEAVES
 from .switches import is_switch

@@ -67,7 +67,8 @@ class Switches(unittest.TestCase):
         draw = random.Random(52)
         for text, stops in STOPS:
             m, f = model(text), direct(text)
-            found = lambda t, y: evaluate(m.graph, m.equations, related(m, {("t", 0): t, ("y", 0): y}))[0]     # noqa: B023, E731
+            found = lambda t, y: evaluate(m.graph, m.equations,                                    # noqa: E731
+                                          related(m, {("t", 0): t, ("y", 0): y}))[0]               # noqa: B023
             for y in (-0.7, 0.7):
                 for t in [draw.uniform(-5, 105) for _ in range(30)] + [draw.uniform(0, 5) for _ in range(30)]:
                     self.assertAlmostEqual(found(t, y), f(t, y), delta=1e-13, msg=f"{text} at {t}")
@@ -125,7 +126,8 @@ class Switches(unittest.TestCase):
         self.assertIn("m.eq:4:1: expected kinks as events or kinks as branches", str(caught.exception))
 
     def test_hidden_names_give_way(self):
-        m = read.parse("parameter T = 1\nstate f_next\nf_next' = 1\nevent f at T every 1 until 5\n  f_next := 0", "m.eq")
+        m = read.parse("parameter T = 1\nstate f_next\nf_next' = 1\nevent f at T every 1 until 5\n  f_next := 0",
+                       "m.eq")
         self.assertEqual([q.name for q in m.memory], ["f_next_"])
 
     def test_tables(self):

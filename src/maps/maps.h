@@ -190,7 +190,7 @@ static inline costate_point point_at(const maps *a, double t, const double *y)
 static inline void point_side(const maps *a, costate_point *x)
 {
     x->side = 0;
-    if (x->t <= a->bound.first || x->t >= a->bound.last) point_beside(a, x);
+    if (a->stops.any && (x->t <= a->bound.first || x->t >= a->bound.last)) point_beside(a, x);
 }
 
 /* of a step */

@@ -23,11 +23,12 @@ static const double *column(const double *of, size_t rows, size_t j) { return of
 
 static int moves_algebraic(const stepper *c, const starter *s) { return !nothing_unknown(&s->mine, c->n); }
 
-/* k into mine of the starter, with Newton's matrix of the values, and r */
+/* k into mine of the starter, with Newton's matrix of the values, and r: at a stop those behind it */
 static int begin(stepper *c, const event_work *w, const record *r)
 {
     starter *s = w->start;
     size_t n = (size_t)c->n;
+    maps_bind_start(c->maps, r->t);
     memcpy(s->mine.before, r->y, n * sizeof *r->y);
     if (r->yp) memcpy(s->mine.k, r->yp, n * sizeof *r->yp);
     else memset(s->mine.k, 0, n * sizeof *s->mine.k);

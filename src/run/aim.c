@@ -52,6 +52,7 @@ static int longest_stable(costate *c, run *x, double *h)
 int longest_step(costate *c, run *x, double *h)
 {
     double most;
+    maps_bind_start(&c->maps, x->t);
     x->by.wanted = fmin(fabs(x->h_free), fabs(x->end - x->t));
     TRY(bounded(c, x, &most));
     TRY(longest_stable(c, x, h));

@@ -140,12 +140,17 @@ static int forced(const costate *c, int k)
     return c->watch.starts == BEGINS && c->maps.event[k].at_start == COSTATE_START_FIRE;
 }
 
+/* Does its event fire at t0 if its guard is zero there and goes the right way? */
+static int may_start(const costate *c, int k)
+{
+    const costate_event *e = &c->maps.event[k];
+    return e->at_start != COSTATE_START_IGNORE && (e->direction != 0 || forced(c, k));
+}
+
 /* A guard that is zero at t0: does its event fire there? */
 static int starts(const costate *c, int k, const candidate *at, int way)
 {
-    const costate_event *e = &c->maps.event[k];
-    if (e->at_start == COSTATE_START_IGNORE) return 0;
-    return forced(c, k) || (at->strict && e->direction != 0 && e->direction == way);
+    return may_start(c, k) && (forced(c, k) || (at->strict && c->maps.event[k].direction == way));
 }
 
 /* The guard is zero and moves in direction `way`: does its event fire? */
@@ -205,7 +210,7 @@ static int find(costate *c, run *x, int *any)
         int on = active(c, k);
         g->probed = 0;
         if (!on) g->way = 0;
-        g->open = on && !g->fired && !g->fires && k < c->P.nevents;
+        g->open = on && !g->fired && !g->fires && k < c->P.nevents && (!c->watch.starts || may_start(c, k));
     }
     for (int i = 0; i < 2; i++) TRY(look_ahead(c, x, PROBES[i], any));
     return 0;

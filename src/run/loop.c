@@ -235,7 +235,6 @@ static int prescribed(const costate *c) { return c->o.controller == COSTATE_FIXE
 static int shorten(costate *c, run *x)
 {
     double h;
-    maps_bind_start(&c->maps, x->t);
     int status = longest_step(c, x, &h);
     if (status == RETRY)
         return fail(&c->v, cause_status(c->v.why), "At t = %.10g, where method %s asks for its longest step (spectral "

@@ -100,8 +100,9 @@ static const record *step_behind(const costate_tape *t, const mapped *e)
     return &t->list[e->before < t->count ? e->before : t->count - 1];
 }
 
-/* with the degree, or the matrix of the user's, of the step `like` */
-static int instant_forward(costate *c, long serial, const record *like, record *now)
+/* with the degree, or the matrix of the user's, of the step `like`; at: its time on the tape, whose f is that behind it
+   if it is a stop */
+static int instant_forward(costate *c, long serial, double at, const record *like, record *now)
 {
     const place *to = &c->work.scratch[0];
     decisions as = {.degree = like ? like->degree : 0, .held = like ? like->held : 0};
@@ -111,6 +112,7 @@ static int instant_forward(costate *c, long serial, const record *like, record *
     now->X = to->X;
     now->iterations = to->iterations;
     maps_bind_time(&c->maps, now->t, now->h);
+    maps_bind_start(&c->maps, at);
     weights(&c->st, now->y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));
     memory_keep(&c->st, now->y, c->work.y1);
@@ -128,7 +130,7 @@ int instant_as_taped(costate *c, const costate_tape *t, int k, record *now)
     now->member = (unsigned)c->st.at & 0xff;
     memory_bind(&c->st, now->y, e->from);
     verdict_at(&c->v, now->t);
-    if (now->h != 0) return instant_forward(c, t->count + 2 + k, like, now);
+    if (now->h != 0) return instant_forward(c, t->count + 2 + k, e->t, like, now);
     memcpy(c->work.y1, now->y, (size_t)c->st.N * sizeof *now->y);
     return 0;
 }

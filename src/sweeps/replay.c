@@ -51,6 +51,27 @@ static int guard_again(void *ctx, double h, double *e)
     return guard_value(x->c, x->event, x->now.end, x->c->work.y1, e);
 }
 
+/* ---- steps and stops ---- */
+
+/* A step lies between two stops, and an instant at a stop behind it.  If events have shifted it by so much that it
+   leaves this piece, it would see another f.  from, to: on the tape. */
+static int stays_in_piece(const replay *x, double from, double to)
+{
+    const costate *c = x->c;
+    if (c->P.nstops == 0) return 0;
+    double dir = tape_direction(x->tape), t[] = {x->now.t, x->now.end};
+    double near = 8 * DBL_EPSILON * fmax(fmax(fabs(from), fabs(to)), fmax(fabs(t[0]), fabs(t[1])));
+    double inside = from + (from == to ? dir * near : (to - from) / 2);
+    for (int i = 0; i < 2; i++) {
+        double way = t[i] > inside ? 1 : -1, stop = times_next(c->P.nstops, c->P.stops, inside, way);
+        if (way * (t[i] - stop) > near)
+            return fail(&x->c->v, COSTATE_OUT_OF_RANGE, "Events have moved so far in this replay that a step from t = "
+                        "%.10g to %.10g goes from %.10g to %.10g, beyond the stop at %.10g: run it again instead.",
+                        from, to, t[0], t[1], stop);
+    }
+    return 0;
+}
+
 /* ---- steps of no length ---- */
 
 static int instant_step(replay *x, double h)
@@ -90,6 +111,7 @@ static int instant_again(replay *x)
     if (!tape_has_instant(x->tape, x->next + 1)) return 0;
     if (from[1].timed) TRY(instant_step(x, from->h - x->shift));
     else TRY(instant_to_event(x, from + 1));
+    TRY(stays_in_piece(x, from->t, from->t + from->h));
     mapped e = *from;
     e.t = x->now.t;
     e.h = x->now.h;
@@ -110,17 +132,6 @@ static int step_to_event(replay *x, const mapped *e)
     TRY(search_step(&how, &h, &miss, &slope));
     x->shift += x->now.h - x->tape->list[x->k].h;
     return 0;
-}
-
-/* Steps that an event has shifted by so much that a stop lies on their other side would see another f. */
-static int stays_in_piece(const replay *x)
-{
-    const costate *c = x->c;
-    double was = x->tape->list[x->k].end, is = x->now.end, dir = is > was ? 1 : -1;
-    double stop = times_next(c->P.nstops, c->P.stops, was, dir);
-    if (is == was || dir * (is - stop) <= 0) return 0;
-    return fail(&x->c->v, COSTATE_OUT_OF_RANGE, "Events have moved so far in this replay that a step which ended at t "
-                "= %.10g ends at %.10g, beyond the stop at %.10g: run it again instead.", was, is, stop);
 }
 
 static int step_by_rule(replay *x)
@@ -227,7 +238,7 @@ static int all_again(replay *x)
         TRY(maps_again(x));
         if (x->tape->list[x->k].fresh) TRY(fresh_as_taped(x->c, x->tape, x->k));
         TRY(step_by_rule(x));
-        TRY(stays_in_piece(x));
+        TRY(stays_in_piece(x, x->tape->list[x->k].t, x->tape->list[x->k].end));
         TRY(corrected_again(x));
         TRY(write_step(x));
         workspace_step(&x->c->work);

@@ -3,24 +3,48 @@
 #include <math.h>
 #include "tape/tape.h"
 
-/* to the round-off of the sum t + h of a step */
-static int alike(const record *r, double a, double b)
+/* to the round-off of sums t + h of a step, which a replay may have shifted from another time of the run */
+static int alike(const costate_tape *t, const record *r, double a, double b)
 {
-    return fabs(a - b) <= 8 * DBL_EPSILON * (fabs(r->t) + fabs(r->h));
+    double scale = fmax(fmax(fabs(t->from.t0), fabs(t->from.t1)), fabs(r->t) + fabs(r->h));
+    return fabs(a - b) <= 8 * DBL_EPSILON * scale;
 }
 
-/* Each step begins where the one before ended, to round-off, or where that was relaxed to.  In a replay with other
-   times a step to an event may go back. */
+static int step_is_valid(const costate_tape *t, const record *r)
+{
+    if (!isfinite(r->t) || !isfinite(r->h) || !alike(t, r, r->t + r->h, r->end)) return 0;
+    if (r->jacobian < 0 || (int)r->member >= method_members(t->method)) return 0;
+    return !r->kept || r->kept->refs >= 1;
+}
+
+/* the time that steps of length zero before step k take, because a replay gave them a length; *next: the first map
+   that may be before it */
+static double time_of_instants(const costate_tape *t, int k, int *next)
+{
+    double sum = 0;
+    for (; *next < t->maps.count && t->maps.list[*next].before <= k; (*next)++)
+        if (t->maps.list[*next].event == NO_LENGTH) sum += t->maps.list[*next].h;
+    return sum;
+}
+
+/* Each step begins where the one before ended, to round-off, or where that was relaxed to, or where the instants
+   between them end.  In a replay with other times a step to an event, or an instant, may go back. */
 static int steps_are_valid(const costate_tape *t)
 {
-    for (int k = 0; k < t->count; k++) {
+    for (int k = 0, next = 0; k < t->count; k++) {
         const record *r = &t->list[k];
-        if (!isfinite(r->t) || !isfinite(r->h) || !alike(r, r->t + r->h, r->end)) return 0;
-        if (r->jacobian < 0 || (int)r->member >= method_members(t->method)) return 0;
-        if (k > 0 && r[-1].part == 0 && !alike(r - 1, r->t, r[-1].end)) return 0;
-        if (r->kept && r->kept->refs < 1) return 0;
+        double instants = time_of_instants(t, k, &next);
+        if (!step_is_valid(t, r)) return 0;
+        if (k > 0 && r[-1].part == 0 && !alike(t, r - 1, r->t, r[-1].end + instants)) return 0;
     }
     return 1;
+}
+
+/* An instant is that of the event behind it.  A run that failed there has not written that, and left h = 0. */
+static int instant_is_valid(const costate_tape *t, int k)
+{
+    double h = t->maps.list[k].h;
+    return isfinite(h) && (h == 0 || tape_has_instant(t, k + 1));
 }
 
 static int maps_are_valid(const costate_tape *t)
@@ -30,6 +54,7 @@ static int maps_are_valid(const costate_tape *t)
         const mapped *e = &t->maps.list[k];
         if (e->before < 0 || e->before > t->count || (k > 0 && e->before < e[-1].before)) return 0;
         if (e->number != events) return 0;
+        if (e->event == NO_LENGTH && !instant_is_valid(t, k)) return 0;
         events += is_event(e);
     }
     return events == t->maps.events;

@@ -44,7 +44,7 @@ static void derivative(void **state)
         o.hmax = 0.1;
         session s = session_corrected(*state, h, k_ % 4, o);
         inputs x = replayed_inputs();
-        say(&s, "differences of replays", differ(&s, &x, 5e-4), 1e-10 * amplified(&s));
+        say(&s, "differences of replays", differ(&s, &x, 5e-4), 1e-10 * amplified(&s) * instants(&s, 0));
         session_close(&s);
     }
 }
@@ -118,7 +118,7 @@ static void second_derivative(void **state)
     EACH_FORM(h) {
         if (skipped(k_ + turn_of(*state), 6)) continue;
         session s = session_corrected(*state, h, k_ % 4, options_of(*state, h, k_ & 1));
-        say(&s, "differences of gradients", gap_to_differences(&s), 1e-9);
+        say(&s, "differences of gradients", gap_to_differences(&s), 1e-9 * instants(&s, 1));
         session_close(&s);
     }
 }

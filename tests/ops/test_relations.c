@@ -1,5 +1,5 @@
-/* test_relations.c - values that are kept in a step: runs, first and second derivatives of closed forms, in every method
-   and store, in one piece, continued and resumed; a solution that slides; relations that are refused.
+/* test_relations.c - values that are kept in a step: runs, first and second derivatives of closed forms, in every
+   method and store, in one piece, continued and resumed; a solution that slides; relations that are refused.
 
        y0' = p0 t - p1 sign(y0),   y1' = y0,   y2' = floor(p2 t),   q' = |y0|
 
@@ -68,7 +68,8 @@ static int nothing2(const costate_point *x, const costate_point *a, const costat
 {
     return (void)x, (void)a, (void)b, (void)ctx, r[0] = 0, 0;
 }
-static int nothing(const costate_point *x, const costate_point *a, const double *w, const costate_gradient *g, void *ctx)
+static int nothing(const costate_point *x, const costate_point *a, const double *w, const costate_gradient *g,
+                   void *ctx)
 {
     return (void)x, (void)a, (void)w, (void)g, (void)ctx, 0;
 }

@@ -519,6 +519,112 @@ static void steps_do_not_pass_stops(void **state)
     costate_free(c);
 }
 
+/* Two units that move at a rate of 2 before the stop and of 3 behind it, and pass zero where a run begins, at the stop:
+   each remembers when.  Steps of length zero before these events have the f of the side on which the run is. */
+static int rate_beside(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    assert_true(x->t != 0.5);
+    for (int i = 0; i < 2; i++) out[i] = x->t < 0.5 ? 2 : 3;
+    return 0;
+}
+static int no_tangent(const costate_point *x, const costate_point *d, double *out, void *ctx)
+{
+    (void)x, (void)d, (void)ctx;
+    memset(out, 0, 2 * sizeof *out);
+    return 0;
+}
+static int no_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    return (void)x, (void)w, (void)g, (void)ctx, 0;
+}
+static int no_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *ctx)
+{
+    return (void)b, no_tangent(x, a, out, ctx);
+}
+static int no_second(const costate_point *x, const costate_point *d, const double *w, const costate_gradient *g,
+                     void *ctx)
+{
+    return (void)d, no_adjoint(x, w, g, ctx);
+}
+static int unit_of(const void *ctx) { return *(const int *)ctx; }
+static int unit(const costate_point *x, double *e, void *ctx) { *e = x->y[unit_of(ctx)]; return 0; }
+static int unit_tangent(const costate_point *x, const costate_point *d, double *e, void *ctx)
+{
+    (void)x;
+    *e = d->y ? d->y[unit_of(ctx)] : 0;
+    return 0;
+}
+static int unit_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)x;
+    if (g->y) g->y[unit_of(ctx)] += w[0];
+    return 0;
+}
+static int when(const costate_point *x, double *out, void *ctx)
+{
+    memcpy(out, x->y, 2 * sizeof *out);
+    memcpy(out + 2, x->m, 2 * sizeof *out);
+    out[2 + unit_of(ctx)] = x->t;
+    return 0;
+}
+static int when_tangent(const costate_point *x, const costate_point *d, double *out, void *ctx)
+{
+    (void)x;
+    for (int i = 0; i < 2; i++) { out[i] = d->y ? d->y[i] : 0; out[2 + i] = d->m ? d->m[i] : 0; }
+    out[2 + unit_of(ctx)] = d->t;
+    return 0;
+}
+static int when_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)x;
+    for (int i = 0; i < 2 && g->y; i++) g->y[i] += w[i];
+    for (int i = 0; i < 2 && g->m; i++) g->m[i] += i != unit_of(ctx) ? w[2 + i] : 0;
+    if (g->t) *g->t += w[2 + unit_of(ctx)];
+    return 0;
+}
+
+static void events_at_a_stop(void **state)
+{
+    static const double stop[] = {0.5};
+    int of[2] = {0, 1};
+    if (is_outside(*state)) skip();
+    for (int way = -1; way <= 1; way += 2) {
+        costate_event event[2];
+        for (int i = 0; i < 2; i++)
+            event[i] = (costate_event){.guard = {.value = unit, .tangent = unit_tangent, .adjoint = unit_adjoint},
+                                       .jump = {.value = when, .tangent = when_tangent, .adjoint = when_adjoint},
+                                       .direction = way, .ctx = &of[i], .passes = 1};
+        const costate_problem P = {.n = 2, .nm = 2, .nevents = 2, .event = event, .nstops = 1, .stops = stop,
+                                   .rhs = {.value = rate_beside, .tangent = no_tangent, .adjoint = no_adjoint,
+                                           .tangent2 = no_tangent2, .adjoint_tangent = no_second}};
+        costate *c = costate_new(*state, &P, &(costate_options){.controller = COSTATE_FIXED, .h0 = 0.0625});
+        costate_tape *tape = costate_tape_new();
+        double y[4] = {0}, V[8] = {1, 0, 0, 0, 0, 1}, lambda[8] = {0, 0, 1, 0, 0, 0, 0, 1}, rate = way > 0 ? 3 : 2;
+        CHECK_OK(c, costate_integrate(c, 0.5, 0.5 + 0.25 * way, y, NULL, tape));
+        assert_true(costate_tape_events(tape) == 2 && y[2] == 0.5 && y[3] == 0.5);
+        CHECK_OK(c, costate_tangent(c, tape, 2, V, NULL, NULL, NULL));
+        CHECK_OK(c, costate_adjoint(c, tape, 2, lambda, NULL, NULL, NULL));
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 2; j++) {
+                double exact = i == j ? -1 / rate : 0;
+                assert_true(fabs(V[4 * j + 2 + i] - exact) <= 1e-13 && fabs(lambda[4 * i + j] - exact) <= 1e-13);
+            }
+        double later[4] = {-0.01 * way, -0.02 * way};
+        CHECK_OK(c, costate_replay(c, tape, later, NULL));
+        for (int i = 0; i < 2; i++) assert_true(fabs(later[2 + i] - 0.5 - way * 0.01 * (i + 1) / rate) <= 1e-14);
+        /* one event before the stop: the search for it may fail where f jumps */
+        for (int i = 0; i < 2; i++) {
+            double sooner[4] = {(i ? 0.01 : -0.01) * way, (i ? -0.01 : 0.01) * way};
+            int status = costate_replay(c, tape, sooner, NULL);
+            assert_true(status == COSTATE_BAD_EVENT || status == COSTATE_OUT_OF_RANGE);
+            if (status == COSTATE_OUT_OF_RANGE) assert_non_null(strstr(costate_message(c), "beyond the stop at 0.5"));
+        }
+        costate_tape_free(tape);
+        costate_free(c);
+    }
+}
+
 /* members run one by one */
 static void not_in_lanes(void **state)
 {
@@ -563,5 +669,5 @@ int main(void)
         cmocka_unit_test(steps_do_not_pass_stops), cmocka_unit_test(many_are_fast)};
     return run_by_method("stops", is_exact) + run_by_method("continued at stops", is_continued) +
            run_by_kind("resumed behind stops", is_resumed) + run_by_method("stops and differences", by_differences) +
-           cmocka_run_group_tests(alone, NULL, NULL);
+           run_by_kind("events at a stop", events_at_a_stop) + cmocka_run_group_tests(alone, NULL, NULL);
 }
