@@ -162,13 +162,10 @@ class Built:
         return self.slope
 
     def state(self, y, t, p):
-        """n values, or with memory variables, or N, as N; memory variables that are not given are those of the Model.
-        Branches of kinks at another y are open: their conditions decide (codegen/equations/kinks.py)."""
+        """n values, or with memory variables, or N, as N; memory variables that are not given are those of the Model"""
         model = self.problem.model
         if y.size == self.n and self.nm and model is not None:
             full = model.start(t, p)
-            if not np.array_equal(full[:self.n], y):
-                full[[self.N - self.nm + k for k, name in enumerate(model.memory) if name.startswith("branch_")]] = 0.5
             full[:self.N - self.nm] = 0
         else:
             full = np.zeros(self.N)
@@ -497,7 +494,8 @@ class Run:
         return t, h
 
     def _marks(self):
-        """[(time, number), ...]: events and stops of the run, the latter of number -1"""
+        """[(time, number), ...]: events, stops and relations of the run: stops have the number -1, relations follow the
+        events"""
         t, number, out = ffi.new("double *"), ffi.new("int *"), []
         for k in range(lib.costate_tape_events(self._taped())):
             lib.costate_tape_event(self._tape, k, t, number, ffi.NULL, ffi.NULL)
@@ -510,12 +508,19 @@ class Run:
         state after the last event at a time has been made consistent."""
         out, b = [], self._b
         for k, (t, number) in enumerate(self._marks()):
-            if number < 0:
+            if not 0 <= number < b.P.nevents:
                 continue
             before, after = np.empty(b.N), np.empty(b.N)
             lib.costate_tape_event(self._tape, k, ffi.NULL, ffi.NULL, pointer(before), pointer(after))
             out.append((t, number, before[:b.n], after[:b.n]))
         return [self._consistent(out, k) for k in range(len(out))] if b.P.mass else out
+
+    @property
+    def relations(self):
+        """[(time, number of the relation), ...]: where conditions of a Model changed; its relations are counted from 0
+        in the order of the generated C"""
+        first = self._b.P.nevents
+        return [(t, number - first) for t, number in self._marks() if number >= first]
 
     def _consistent(self, events, k):
         """The tape holds what the jump returned: the run continued from the start of the next step."""
@@ -640,8 +645,8 @@ class Run:
     def gradient(self, functional):
         """Result: value, y0, p; t0, t1, or None where the functions have no derivative with respect to t (jac_t);
         events, one number for each of run.events: the derivative with respect to its time, where that is given, or to a
-        constant that is added to its guard; stops, one number for each of problem.stops: the derivative with respect to
-        it, 0 where the run did not stop there"""
+        constant that is added to its guard; relations, the same for each of run.relations; stops, one number for each
+        of problem.stops: the derivative with respect to it, 0 where the run did not stop there"""
         b, F, ends = self._b, functional, np.zeros(2)
         seen, keep = self._observing(F.times, 1)
         at_times = self._at_times(F)
@@ -664,12 +669,13 @@ class Run:
                       derivatives=least_exact([b.way, F.way]))
 
     def _by_marks(self, gradient):
-        """gradient with respect to all marks: of events, and of the stops of the problem"""
-        stops, marks = np.zeros(self.problem.stops.size), self._marks()
+        """gradient with respect to all marks: of events, of the stops of the problem, of relations"""
+        stops, marks, first = np.zeros(self.problem.stops.size), self._marks(), self._b.P.nevents
         for (t, number), value in zip(marks, gradient):
             if number < 0:
                 stops[np.searchsorted(self.problem.stops, t)] = value
-        return dict(events=gradient[[k for k, mark in enumerate(marks) if mark[1] >= 0]], stops=stops)
+        of = np.array([number for _, number in marks], dtype=int)
+        return dict(events=gradient[(of >= 0) & (of < first)], stops=stops, relations=gradient[of >= first])
 
     @derived
     def hessp(self, functional, vy0=None, vp=None):

@@ -636,6 +636,29 @@ def test_branches_of_kinks_at_other_initial_values():
     assert np.allclose(all_.y[:, 0], [-7.0, 0.5], rtol=1e-8)
 
 
+def test_relations_of_a_run():
+    """They are apart from events; a solution slides if that is asked for"""
+    model = costate.Model("model fall\nparameter slow = 1, fast = 3\nstate y = 1\ny' = -if(y > 0, slow, fast)\n"
+                          "event mark at 0.5, 1.5\n    y += 0\n")
+    F = costate.Functional(end=lambda t, y, p: y[0], end_y=lambda t, y, p: np.array([1 + 0 * y[0]]))
+    run = costate.Problem(model, method="dopri5", rtol=1e-10, atol=1e-10).integrate((0, 2))
+    assert np.allclose([t for t, _ in run.relations], [1.0]) and [k for _, k in run.relations] == [0]
+    assert [number for _, number, *_ in run.events] == [0, 0]
+    gradient = run.gradient(F)
+    assert gradient.events.shape == (2,) and np.allclose(gradient.relations, [2.0])     # -s - fast (2 - (1 + s)/slow)
+    slide = costate.Model("model slide\nparameter k = 2\nstate y = 1, z = 0\ny' = if(y > 0, -k, k)\n"
+                          "z' = if(y > 0, 1, 3)\n")
+    try:
+        costate.Problem(slide).integrate((0, 2))
+    except costate.CostateError as error:
+        assert error.status == "COSTATE_TOO_MANY_EVENTS" and "slides along it" in str(error)
+    else:
+        raise AssertionError("nothing was said")
+    run = costate.Problem(slide, sliding=1, method="dopri5").integrate((0, 2))
+    assert np.allclose(run.y, [0, 0.5 + 1.5 * 2], atol=1e-12), run.y
+    assert np.allclose(run.adjoint([0.0, 1.0])[1], [1 / 4], atol=1e-12)                  # 1/k + 2 (2 - 1/k)
+
+
 def test_memory_that_is_not_given():
     """y0 of n values: memory variables start as the model says, and depend on p as it says"""
     model = costate.Model("model decay\nparameter a = 3, c = 1\nstate y = 1\nmemory rate = a^2/3\ny' = -rate*y\n"
