@@ -812,6 +812,7 @@ contains
     logical function costate_library_fits()
         type(costate_point) :: point
         type(costate_event) :: event
+        type(costate_relation) :: relation
         type(costate_problem) :: problem
         type(costate_options) :: options
         type(costate_stats) :: stats
@@ -821,7 +822,7 @@ contains
         type(costate_report) :: report
         costate_library_fits = all([ &
             fits('costate_point', c_sizeof(point)), fits('costate_event', c_sizeof(event)), &
-            fits('costate_problem', c_sizeof(problem)), &
+            fits('costate_relation', c_sizeof(relation)), fits('costate_problem', c_sizeof(problem)), &
             fits('costate_options', c_sizeof(options)), fits('costate_stats', c_sizeof(stats)), &
             fits('costate_times', c_sizeof(times)), fits('costate_observations', c_sizeof(observations)), &
             fits('costate_second', c_sizeof(second)), fits('costate_report', c_sizeof(report))])

@@ -573,6 +573,15 @@ x' = z
 y' = z*x
 """, 3, lambda a: square(1 + 2 * a * (3 - 1 / a)) / 2, methods=CONSTRAINED)
 
+problem("a guard that jumps with an algebraic unknown", """
+parameter a = 0.9
+algebraic z = a
+state x = 0, y = 0
+x' = a
+0 = z - if(x > 1, 2*a, a)
+y' = if(z > 1.5*a, 3*a, 1)
+""", 3, lambda a: 1 / a + 3 * a * (3 - 1 / a), methods=CONSTRAINED)
+
 problem("a mass matrix", """
 parameter a = 0.9, c = 1
 state x = 0, z = 0, y = 0
@@ -580,6 +589,13 @@ state x = 0, z = 0, y = 0
 z' = a
 y' = if(x > c, 2, x)
 """, 3, lambda a, c: c**2 / (2 * a) + 2 * (3 - c / a), methods=("radau2a5", "rodas5p", "esdirk54i8"), mirror=False)
+
+problem("a residual whose guard is zero at the start", """
+parameter a = 1.2, b = 0.7
+state v = 0, y = 0
+b*v' = -a - if(v > 0, a/2, -a/2)
+b*y' = if(v < 0, a, 5) + v
+""", 3, lambda a, b: (3 * a - a / (2 * b) * mp.mpf(9) / 2) / b, methods=("radau2a5", "gauss3"), mirror=False)
 
 for way, end in (("forward", 3), ("backward", -3)):
     problem(f"a residual, {way}", f"""
@@ -636,6 +652,44 @@ y' = if(x > 0, 7, 3*a)
 """, 3, lambda a: 9 * a, y0=[-1.0, 0.0])
 
 # ---- sliding ----
+
+FOLLOWED = dict(sliding=1, methods=("dopri853", "radau2a5", "dopri5", "esdirk54i8", "verner98", "gauss3", "kvaerno54"))
+
+problem("a state that is driven to zero and stays there", """
+parameter a = 0.7, b = 0.4, c = 1.3
+state x = c, y = 0
+x' = if(x > 0, -a, b)
+y' = x + if(x > 0, 3, -1)
+""", 4, lambda a, b, c: c**2 / (2 * a) + 3 * c / a + (3 * b - a) / (a + b) * (4 - c / a), **FOLLOWED)
+
+problem("a state that is driven to zero from the start, and leaves", """
+parameter c = 2, b = 0.8
+state x = 0, y = 0
+x' = if(x > 0, t - c, b)
+y' = x
+""", 4, lambda c, b: (4 - c)**3 / 6, **FOLLOWED)
+
+problem("a block that is pulled, comes to rest, and is torn away", """
+parameter F = 0.4, mu = 1, v0 = 1
+state v = v0, x = 0
+v' = F*t - if(v > 0, mu, -mu)
+x' = v
+""", 4, lambda F, mu, v0: (lambda t: v0 * t - mu * t**2 / 2 + F * t**3 / 6 + F * (4 - mu / F)**3 / 6)(
+    (mu - mp.sqrt(mu**2 - 2 * F * v0)) / F), **FOLLOWED)
+
+problem("the energy of a thermostat without hysteresis", """
+parameter wanted = 20, heat = 3, loss = 2
+state T = 18
+T' = if(T < wanted, heat, 0) - loss
+cost energy' = if(T < wanted, heat, 0)
+""", 4, lambda w, heat, loss: heat * (w - 18) / (heat - loss) + loss * (4 - (w - 18) / (heat - loss)), **FOLLOWED)
+
+problem("a belt that a block is put on", """
+parameter mu = 0.6, belt = 0.5, faster = 0.2
+state v = 0, x = 0
+v' = if(v > belt + faster*t, -mu, mu)
+x' = v
+""", 4, lambda mu, b, a: (lambda t: mu * t**2 / 2 + b * (4 - t) + a * (16 - t**2) / 2)(b / (mu - a)), **FOLLOWED)
 
 sliding("both values drive back", "state x = 1\nx' = if(x > 0, -0.5, 0.5)\n", 5, 2)
 sliding("both values drive back at the start", "state x = 0\nx' = if(x > 0, -0.5, 0.5)\n", 5, 0)
