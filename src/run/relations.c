@@ -14,9 +14,8 @@
 #include "run/relations.h"
 #include "run/watch.h"
 
-/* A change of a guard over a short step is clear if it is more than so many times round-off; its slope says more than
-   its change if it makes up this part of it. */
-static const double CLEAR = 8, STRAIGHT = 0.1;
+/* A change of a guard over a short step is clear if it is more than so many times round-off. */
+static const double CLEAR = 8;
 
 static guarded *guard_of(costate *c, int k) { return &c->watch.guard[c->P.nevents + k]; }
 
@@ -109,14 +108,11 @@ int relations_begin(costate *c, costate_tape *tape, double t, const double *y, i
 static int moves(costate *c, const run *x, int k, int *way)
 {
     int event = c->P.nevents + k, side = relation_side(c, k);
-    double e, end, slope, noise;
+    double e, end, noise;
     TRY(guard_value(c, event, x->t, c->work.y, &e));
     TRY(guard_noise(c, event, x->t, c->work.y, e, &noise));
     TRY(guard_value(c, event, x->now.end, c->work.y1, &end));
-    TRY(guard_slope(c, &x->now, event, 0, &slope));
-    int straight = fabs(slope) > CLEAR * noise && fabs(slope) > STRAIGHT * fabs(end - e);
-    double by = straight ? slope : end - e;
-    *way = fabs(by) > CLEAR * noise ? sign_of(by) * side : 0;
+    *way = fabs(end - e) > CLEAR * noise ? sign_of(end - e) * side : 0;
     return 0;
 }
 

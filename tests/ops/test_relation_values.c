@@ -322,7 +322,7 @@ static void values_at_the_start(void **state)
         }
 }
 
-/* f jumps where nothing says so: the guard that rested leaves zero in the step from 1.2, and its value changes there. */
+/* f jumps where nothing says so: the guard that rested leaves zero in the step from 1.2, and its value changes. */
 static void a_guard_that_rested_leaves(void **state)
 {
     double y[3] = {0};
