@@ -211,6 +211,7 @@ module costate
         integer(c_int) :: mode = 0
         integer(c_int) :: max_events = 0
         integer(c_int) :: event_samples = 0
+        integer(c_int) :: sliding = 0
         type(c_funptr) :: on_event = c_null_funptr              ! costate_on_event
         type(c_ptr) :: on_event_ctx = c_null_ptr
         type(c_funptr) :: sum = c_null_funptr                   ! costate_sum
@@ -225,7 +226,6 @@ module costate
         integer(c_int) :: gradient_control = 0
         type(c_ptr) :: members = c_null_ptr                     ! c_char, ends with c_null_char
         type(c_funptr) :: step_bound = c_null_funptr            ! costate_value: the longest step
-        integer(c_int) :: sliding = 0
     end type
 
     type, bind(c) :: costate_stats

@@ -38,7 +38,7 @@ def check(model, origin, tables):
             (model.implicit, "it is a residual F(t, y, y', p) = 0, not a right-hand side"),
             (model.mass, "it has a mass matrix"),
             (model.memory, f"it has the memory variable {model.memory[0].name}" if model.memory else ""),
-            (model.relations, "it has relations, which conditions are"),
+            (model.relations, "its conditions are relations (kinks as branches leaves them as they are)"),
             (depends, "its right-hand side or a running cost depends on the mode"),
             (tables, f"its {len(model.reactions)} reactions are written as tables")):
         if found:

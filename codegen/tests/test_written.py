@@ -92,8 +92,10 @@ class Functions(unittest.TestCase):
         self.assertNotIn("rhs_adjoints", written("parameter k\nstate x, y\nx' = k*x*y\ny' = -k*x*y")[0])
 
     def test_expensive_branches_are_branches(self):
+        dear = function(written("parameter k\nstate x\nx' = if(k > 0, exp(x)/(1 + exp(x)), x)")[0], "rhs_value")
+        self.assertIn("if (k_ > 0) {", dear)
         dear = function(written("state x\nx' = if(x > 0, exp(x)/(1 + exp(x)), x)")[0], "rhs_value")
-        self.assertIn("if (x_ > 0) {", dear)
+        self.assertIn("if (x->relation[0] == 1) {", dear)
         cheap = function(written("state x\nx' = if(x > 0, x*(1 + x), x)")[0], "rhs_value")
         self.assertNotIn("if (", cheap)
 
@@ -217,7 +219,8 @@ class Lanes(unittest.TestCase):
 
     def test_calls_and_branches_stand_before_the_loop_for_vectors(self):
         for f in ("exp(x)", "x^y", "if(x > 1, exp(x), log(x))"):
-            before, loop = self.function(f"state x, y\nx' = x*{f}\ny' = 1", "rhs_value_of").split("#pragma omp simd\n")
+            text = f"state x, y\nkinks as branches\nx' = x*{f}\ny' = 1"
+            before, loop = self.function(text, "rhs_value_of").split("#pragma omp simd\n")
             self.assertIn("called[0*L + l] = ", before)
             self.assertIn("s_0 = called[0*L + l];", loop)
             self.assertNotRegex(loop, r"exp\(|pow\(|if \(")
@@ -237,6 +240,7 @@ class Lanes(unittest.TestCase):
                           ("state x\n(1 + x^2)*x' = 1", "it is a residual F(t, y, y', p) = 0, not a right-hand side"),
                           ("state x\n2*x' = x", "it has a mass matrix"),
                           ("state x\nmemory m = 1\nx' = -m*x", "it has the memory variable m"),
+                          ("state x\nx' = if(x > 1, 2, 3)", "its conditions are relations (kinks as branches leaves them as they are)"),
                           ("mode a, b\nstate x\nx' = if(mode == a, 1, 2)",
                            "its right-hand side or a running cost depends on the mode"),
                           (many, "its 301 reactions are written as tables")):

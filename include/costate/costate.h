@@ -514,6 +514,13 @@ typedef struct {
                                            so in a step at whose ends it is farther from zero than 3 times its change
                                            over this step and the previous one, because such guards are not evaluated
                                            inside the step */
+    int sliding;                      /**< relations of right-hand sides without a mass matrix.  0: a solution that
+                                           slides along the zero of a guard ends with COSTATE_TOO_MANY_EVENTS; 1: it
+                                           follows the surface with F = (1 - a) f0 + a f1, a from g_t + g_y F = 0
+                                           (Filippov), until a leaves [0, 1].  Tangents need tangent2 of the guards,
+                                           gradients adjoint_tangent, Hessian products adjoint_tangent2; those of
+                                           Rosenbrock methods need options.differences.  Jacobians are dense, formed
+                                           by products; problem.jac and pattern are not used */
     int (*on_event)(int event, double t, const double *before, const double *after, void *ctx);     /**< called after
                                                                                                          each event with
                                                                                                          N values each;
@@ -568,13 +575,6 @@ typedef struct {
                                                                              COSTATE_FIXED do not follow it, but
                                                                              costate_message says by how much steps were
                                                                              longer.  NULL: none */
-    int sliding;                      /**< relations of right-hand sides without a mass matrix.  0: a solution that
-                                           slides along the zero of a guard ends with COSTATE_TOO_MANY_EVENTS; 1: it
-                                           follows the surface with F = (1 - a) f0 + a f1, a from g_t + g_y F = 0
-                                           (Filippov), until a leaves [0, 1].  Tangents need tangent2 of the guards,
-                                           gradients adjoint_tangent, Hessian products adjoint_tangent2; those of
-                                           Rosenbrock methods need options.differences.  Jacobians are dense, formed
-                                           by products; problem.jac and pattern are not used */
 } costate_options;
 
 /* ---- solver ------------------------------------------------------------------------------------------ */

@@ -266,8 +266,11 @@ int situations_copy(situations *to, const situations *from);        /* 0, or -1:
 void situations_clear(situations *);
 int relations_init(maps *);                               /* event, made, guards, sliding */
 /* the value for a guard of u away from its zeros; and on side 1 or -1 of one, where it is zero to round-off */
-int relation_value(const costate_relation *, double u);
-int relation_beside(const costate_relation *, double u, int side);
+static inline int relation_value(const costate_relation *r, double u) { return r->whole ? (int)floor(u) : u > 0; }
+static inline int relation_beside(const costate_relation *r, double u, int side)
+{
+    return r->whole ? (int)rint(u) - (side < 0) : side > 0;
+}
 /* the values at x, into x->relation, for checks; 0, or what a guard returned */
 int relations_at(const costate_problem *, costate_point *x, int *values);
 

@@ -54,13 +54,6 @@ void situations_clear(situations *s)
 
 /* ---- values ---- */
 
-int relation_value(const costate_relation *r, double u) { return r->whole ? (int)floor(u) : u > 0; }
-
-int relation_beside(const costate_relation *r, double u, int side)
-{
-    return r->whole ? (int)rint(u) - (side < 0) : side > 0;
-}
-
 int relations_at(const costate_problem *P, costate_point *x, int *values)
 {
     x->relation = values;

@@ -8,7 +8,6 @@
 #include <math.h>
 #include "base/vec.h"
 #include "maps/callbacks.h"
-#include "run/relations.h"
 #include "run/watch.h"
 
 int active(const costate *c, int k)

@@ -34,12 +34,7 @@ static int to_user(costate *c, int k, double t, const double *y, double *u, doub
     return map_noise(&c->maps, f, t, y, *u, c->watch.jump, noise);
 }
 
-/* the side of its guard on which a value holds */
-static int side_of(const costate_relation *r, int value) { return r->whole || value ? 1 : -1; }
-
 static int is_sliding(const costate *c) { return relation_slides(c->P.nrelations, c->maps.bound.relation); }
-
-int relation_side(const costate *c, int k) { return side_of(&c->P.relation[k], c->maps.bound.relation[k]); }
 
 /* the value on the other side of the zero where the guard is u */
 static int other_value(const costate_relation *r, int value, double u)
@@ -218,18 +213,25 @@ int relations_first(costate *c, run *x)
     return record_values(c, x, c->maps.bound.situation);
 }
 
-int relations_anew(costate *c, run *x, int with_slopes, int *changed)
+static int determine(costate *c, run *x, int with_slopes)
 {
-    int before = c->maps.bound.situation, mode = c->maps.bound.mode, any = 0;
-    *changed = 0;
-    if (c->P.nrelations == 0) return 0;
+    int mode = c->maps.bound.mode, any = 0;
     memcpy(c->watch.values, c->maps.bound.relation, (size_t)c->P.nrelations * sizeof(int));
     bind_values(c);
     TRY(by_signs(c, x->t, c->work.y, 1));
     for (int k = 0; k < c->P.nrelations; k++) any |= guard_of(c, k)->open;
     if (any && with_slopes) TRY(settle(c, x, mode));
     if (any && with_slopes) fresh(c, 0);
-    TRY(name_values(c, situations_of(c, x->tape), c->work.y, mode));
+    return name_values(c, situations_of(c, x->tape), c->work.y, mode);
+}
+
+int relations_anew(costate *c, run *x, int with_slopes, int *changed)
+{
+    int before = c->maps.bound.situation;
+    *changed = 0;
+    if (c->P.nrelations == 0) return 0;
+    int status = determine(c, x, with_slopes);
+    if (status) return memory_bind(&c->st, c->work.y, before), status;          /* the tape ends in this situation */
     *changed = c->maps.bound.situation != before;
     return *changed ? record_values(c, x, before) : 0;
 }

@@ -13,6 +13,5 @@ int relations_before(costate *, const run *);       /* events follow, from this 
 /* The number of a mode with the values at hand, but that of relation k, if it is not -1, on the other side of zero. */
 int relation_flips(costate *, const run *, int k, int mode, int *number);
 int relation_turns(costate *, run *);               /* watch.turns takes its other value at the start of a step */
-int relation_side(const costate *, int k);          /* the side of its guard on which its value holds: -1, 1 */
 
 #endif

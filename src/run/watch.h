@@ -32,6 +32,12 @@ static inline int in_mode(const costate *c, const costate_event *e)
     return e->from == COSTATE_ANY_MODE || e->from == c->maps.bound.mode;
 }
 
+/* the side of the guard of relation k on which its value holds */
+static inline int relation_side(const costate *c, int k)
+{
+    return c->P.relation[k].whole || c->maps.bound.relation[k] ? 1 : -1;
+}
+
 /* too_many.c */
 int too_many_events(costate *, const char *why);
 /* do intervals between the last ones shrink to nothing?  At this time, by this factor each */

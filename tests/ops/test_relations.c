@@ -424,6 +424,35 @@ static void is_refused(void **state)
     assert_string_equal(lanes_refuse_task(&task), "the problem has relations");
 }
 
+/* y' = 1, and -1 at t = 1, where the guard is not defined: the tape holds the run up to there */
+static int rises(const costate_point *x, double *f, void *ctx) { return (void)x, (void)ctx, f[0] = 1, 0; }
+static int back_to(const costate_point *x, double *y, void *ctx) { return (void)x, (void)ctx, y[0] = -1, 0; }
+static int above(const costate_point *x, double *g, void *ctx)
+{
+    return (void)ctx, g[0] = x->y[0] < 0 ? NAN : x->y[0] + 1, 0;
+}
+
+static void guard_that_fails(void **state)
+{
+    (void)state;
+    static const double at = 1;
+    const costate_event event = {.ntimes = 1, .times = &at, .jump.value = back_to, .from = COSTATE_ANY_MODE,
+                                 .to = COSTATE_SAME_MODE};
+    const costate_relation relation = {.guard.value = above};
+    const costate_problem P = {.n = 1, .rhs.value = rises, .nevents = 1, .event = &event, .nrelations = 1,
+                               .relation = &relation};
+    double y = 0, end;
+    costate *c = costate_new(costate_method_find("dopri5"), &P, NULL);
+    costate_tape *tape = costate_tape_new();
+    assert_int_equal(costate_integrate(c, 0, 2, &y, NULL, tape), COSTATE_NOT_FINITE);
+    assert_non_null(strstr(costate_message(c), "relation[0].guard is NaN"));
+    CHECK_OK(c, costate_tape_eval(c, tape, 0.5, &end));
+    assert_true(fabs(end - 0.5) <= 1e-14);
+    assert_int_equal(costate_continue(c, tape, 2, &y), COSTATE_NOT_FINITE);
+    costate_tape_free(tape);
+    costate_free(c);
+}
+
 /* costate_check_problem asks the guards for the values where x has none, and checks their products */
 static void is_checked(void **state)
 {
@@ -441,10 +470,30 @@ static void is_checked(void **state)
     assert_non_null(strstr(r.text, "relation[1].guard"));
 }
 
+/* the checks of whole runs locate changes again, and say what they see */
+static void runs_are_checked(void **state)
+{
+    static const char *const names[] = {"dopri5", "radau2a5", "esdirk54i8"};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        which w = {costate_method_find(names[k]), 0, 0};
+        const costate_problem P = block_problem();
+        const costate_options o = options_of(&w);
+        costate_report r;
+        costate *c = new_for_test(w.m, &P, &o);
+        int status = costate_check_adjoint(c, 0, END, start, p, &r);
+        if (status) fail_msg("%s: %s %s", names[k], costate_message(c), r.text);
+        status = costate_check_hessian(c, 0, END, start, p, seed2, NULL, &r);
+        if (status) fail_msg("%s: %s %s", names[k], costate_message(c), r.text);
+        costate_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest alone[] = {cmocka_unit_test(refuses_to_slide), cmocka_unit_test(two_surfaces),
-        cmocka_unit_test(is_refused), cmocka_unit_test(is_checked)};
+        cmocka_unit_test(is_refused), cmocka_unit_test(guard_that_fails), cmocka_unit_test(is_checked),
+        cmocka_unit_test(runs_are_checked)};
     return run_by_method("relations", runs_and_derivatives) + run_by_method("continued", is_continued) +
            run_by_kind("resumed", is_resumed) + cmocka_run_group_tests(alone, NULL, NULL);
 }
