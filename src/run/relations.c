@@ -1,11 +1,11 @@
 /* relations.c - determines the values of relations, which are frozen between events: at the start of a run, where one
    is continued, and after events (mathematics, section 10.12).
 
-   Away from zero the guard decides. At zero, to its round-off, its slope does, with f of the value that the relation
-   then has: a value is consistent if the guard moves to its side. Relations at zero are flipped one at a time, each in
-   its turn, until all are consistent. Where none depends on itself through others, each round settles at least one
-   more. Where one is flipped more often than there are relations at zero, all values of a few are tried. If none are
-   consistent, both values of this one drive its guard back to zero, and the solution slides along it. A guard that
+   Away from zero the guard decides.  At zero, to its round-off, its slope does, with f of the value that the relation
+   then has: a value is consistent if the guard moves to its side.  Relations at zero are flipped one at a time, each
+   in its turn, until all are consistent.  Where none depends on itself through others, each round settles at least one
+   more.  Where one is flipped more often than there are relations at zero, all values of a few are tried.  If none are
+   consistent, both values of this one drive its guard back to zero, and the solution slides along it.  A guard that
    rests keeps its value; if it leaves zero later to the other side, the value changes at the start of that step, where
    f is the same for both. */
 #include <limits.h>

@@ -266,9 +266,9 @@ static void closed_form(void **state)
 enum kind { CHAIN, DOWN, PAIR, HIDDEN, LARGE, CIRCLE };
 
 /* CHAIN: y0' by the sign of y1, y1' by that of y2, which falls: the relations are in this order.  DOWN: y1' = floor(y0)
-   below 3.  PAIR: the signs of y0 and of y1, each of which makes the other one leave zero in its direction.  CIRCLE: while
-   y2 rises, y0 and y1 have no consistent signs; those of a fall of all three are.  HIDDEN: y0
-   rests at zero until it falls at the time 1, where no event is. */
+   below 3.  PAIR: the signs of y0 and of y1, each of which makes the other one leave zero in its direction.  CIRCLE:
+   while y2 rises, y0 and y1 have no consistent signs; those of a fall of all three are consistent.  HIDDEN: y0 rests at
+   zero until it falls at the time 1, where no event is. */
 static int small(const costate_point *x, double *out, void *ctx)
 {
     const context *c = ctx;
