@@ -33,7 +33,7 @@ void events_begin(costate *c, int on, const mapped *from)
         g->size = 0;
         g->fired = this_one ? sign_of(from->slope * c->in.dir) : 0;
         g->band = this_one ? band(from->slope, from->miss, from->t, 0) : 0;
-        g->probed = 0;
+        g->probed = g->turned = 0;
         if (!here) g->way = g->looked_before = 0;
     }
 }

@@ -4,9 +4,10 @@
    Away from zero the guard decides.  At zero, to its round-off, its slope does, with f of the value that the relation
    then has: a value is consistent if the guard moves to its side.  Relations at zero are flipped one at a time, each
    in its turn, until all are consistent.  Where none depends on itself through others, each round settles at least one
-   more.  One that is flipped more often than there are relations at zero has no consistent value: both drive its guard
-   back to zero, and the solution slides along it.  A guard that rests keeps its value; if it leaves zero
-   later to the other side, the value changes at the start of that step, where f is the same for both. */
+   more.  Where one is flipped more often than there are relations at zero, all values of a few are tried.  If none are
+   consistent, both values of this one drive its guard back to zero, and the solution slides along it.  A guard that
+   rests keeps its value; if it leaves zero later to the other side, the value changes at the start of that step, where
+   f is the same for both. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 
 /* A change of a guard over a short step is clear if it is more than so many times round-off. */
 static const double CLEAR = 8;
+/* 2^TRIED_MOST steps are tried at most. */
+enum { TRIED_MOST = 6 };
 
 static guarded *guard_of(costate *c, int k) { return &c->watch.guard[c->P.nevents + k]; }
 
@@ -181,8 +184,33 @@ int relations_before(costate *c, const run *x)
     return 0;
 }
 
+/* Tries all values of the relations at zero, if there are few, in place of a walk that goes in a circle. */
+static int settle_by_trial(costate *c, run *x, int mode, int *found)
+{
+    int *values = c->watch.values, at[TRIED_MOST], open = 0, k = 0;
+    *found = 0;
+    for (int i = 0; i < c->P.nrelations; i++) {
+        if (!guard_of(c, i)->open || values[i] == COSTATE_SLIDES) continue;
+        if (open == TRIED_MOST) return 0;
+        at[open++] = i;
+    }
+    for (unsigned flipped = 1; open > 1 && !*found && flipped <= 1u << open; flipped++) {
+        for (int i = 0; i < open; i++) {
+            double u;
+            if (i > 0 && flipped % (1u << i)) break;
+            TRY(to_user(c, at[i], x->t, c->work.y, &u, NULL));
+            values[at[i]] = other_value(&c->P.relation[at[i]], values[at[i]], u);
+        }
+        TRY(name_values(c, situations_of(c, x->tape), c->work.y, mode));
+        TRY(inconsistent(c, x, -1, &k));
+        *found = k < 0;
+    }
+    return 0;
+}
+
 static int settle(costate *c, run *x, int mode)
 {
+    int found;
     double u;
     int *values = c->watch.values, k = relation_slides(c->P.nrelations, values), open = 0;
     if (k >= 0) TRY(value_left(c, x->t, c->work.y, k, 0, &values[k]));
@@ -192,6 +220,8 @@ static int settle(costate *c, run *x, int mode)
         TRY(inconsistent(c, x, last, &k));
         if (k < 0) return 0;
         if (++c->watch.flips[k] > open) {
+            TRY(settle_by_trial(c, x, mode, &found));
+            if (found) return 0;
             TRY(slides(c, x, k));
             continue;
         }
@@ -254,8 +284,14 @@ int relation_flips(costate *c, const run *x, int k, int mode, int *number)
 
 int relation_turns(costate *c, run *x)
 {
-    int before = c->maps.bound.situation, to;
-    TRY(relation_flips(c, x, c->watch.turns, c->maps.bound.mode, &to));
-    memory_bind(&c->st, c->work.y, to);
+    int before = c->maps.bound.situation, mode = c->maps.bound.mode, k = c->watch.turns, to;
+    guarded *g = guard_of(c, k);
+    int again = g->turned && g->turned_at == x->t;
+    TRY(relation_flips(c, x, k, mode, &to));
+    if (again) TRY(slides(c, x, k));
+    if (again) TRY(name_values(c, situations_of(c, x->tape), c->work.y, mode));
+    else memory_bind(&c->st, c->work.y, to);
+    g->turned = 1;
+    g->turned_at = x->t;
     return record_values(c, x, before);
 }

@@ -16,6 +16,7 @@ static const double ROOT_NEAR = 1e-10;          /* accuracy in theta of a first 
 static const double NEAR = 3;                   /* a guard farther from zero than so many of its changes does not reach
                                                    it */
 static const double DIP_LEAST = 1e-9;           /* in theta: a shorter excursion is round-off */
+static const double DRIFT = 64;                 /* units of round-off that thousands of steps gather at random */
 
 typedef struct { double a, b, ea, eb, sa, sb; } dip;    /* two values of theta, with guard and slope there */
 
@@ -98,13 +99,29 @@ static int too_coarse(costate *c, run *x, int k)
                 "near here, unless events accumulate there.", c->maps.events[k].whole, x->now.t, h);
 }
 
+/* A guard that rests at zero is e at theta.  Has it left zero, or is e the round-off of the steps since? */
+static int has_left(costate *c, const run *x, int k, double theta, double e, int *left)
+{
+    double noise, there;
+    TRY(value_at(c, x, k, theta, &there));
+    TRY(guard_noise(c, k, x->now.t + theta * x->now.h, theta < 1 ? c->watch.u : c->work.y1, there, &noise));
+    *left = fabs(e) > DRIFT * noise;
+    if (!*left) c->watch.guard[k].band = fmax(c->watch.guard[k].band, fabs(e));
+    return 0;
+}
+
 /* Judges one guard, which is e at theta; if it has passed zero earlier than `first`, replaces `first`. */
 static int judge_at(costate *c, run *x, int k, double theta, double e, crossing *first)
 {
     guarded *g = &c->watch.guard[k];
     crossing at = {.theta = 0};
     int passed = passes(c, k, e);
-    if (passed && g->holds && g->from_zero && !g->led) return c->watch.turns = k - c->P.nevents, TURNS;
+    if (g->holds && g->from_zero && !g->led && fabs(e) > g->band) {
+        int left;
+        TRY(has_left(c, x, k, theta, e, &left));
+        if (passed && left) return c->watch.turns = k - c->P.nevents, TURNS;
+        passed = 0;
+    }
     if (passed) TRY(cross(c, x, k, theta, e, &at));
     if (passed && at.theta == 0 && g->from_zero && g->led) return too_coarse(c, x, k);
     if (at.theta == 0 && g->fired && sign_of(e) == g->fired && g->from_zero && must_turn(c, k))

@@ -98,6 +98,8 @@ typedef struct guarded {
     int way;                    /* direction in which it passed zero at this time, in any mode; 0: it did not */
     double drift;               /* of a relation along which the solution slides: how far it may be from zero */
     int holds;                  /* of a relation, whose value says on which side it is: its sign */
+    int turned;                 /* its relation has changed at the start of the step from turned_at */
+    double turned_at;
     int looked_before;          /* it was active in the mode before the last event */
 } guarded;
 

@@ -263,11 +263,12 @@ static void closed_form(void **state)
 
 /* ---- values at the start ---- */
 
-enum kind { CHAIN, DOWN, PAIR, HIDDEN, LARGE };
+enum kind { CHAIN, DOWN, PAIR, HIDDEN, LARGE, CIRCLE };
 
 /* CHAIN: y0' by the sign of y1, y1' by that of y2, which falls: the relations are in this order.  DOWN: y1' = floor(y0)
-   below 3.  PAIR: the signs of y0 and of y1, each of which makes the other one leave zero in its direction.  HIDDEN: y0
-   rests at zero until it falls at the time 1, where no event is. */
+   below 3.  PAIR: the signs of y0 and of y1, each of which makes the other one leave zero in its direction.  CIRCLE:
+   while y2 rises, y0 and y1 have no consistent signs; those of a fall of all three are consistent.  HIDDEN: y0 rests at
+   zero until it falls at the time 1, where no event is. */
 static int small(const costate_point *x, double *out, void *ctx)
 {
     const context *c = ctx;
@@ -278,6 +279,11 @@ static int small(const costate_point *x, double *out, void *ctx)
     if (c->kind == PAIR) { out[0] = r[1] ? 2 : -1; out[1] = r[0] ? 3 : -1; out[2] = r[0] + r[1]; }
     if (c->kind == HIDDEN) { out[0] = falls ? -1 : 0; out[1] = r[0] ? 5 : 1; out[2] = 0; }
     if (c->kind == LARGE) { out[0] = 1; out[1] = r[0]; out[2] = 0; }
+    if (c->kind == CIRCLE) {
+        out[0] = r[2] && r[1] ? 1 : -1;
+        out[1] = r[2] && !r[0] ? 1 : -1;
+        out[2] = r[2] ? 1 : -1;
+    }
     for (int i = 0; i < 3; i++) out[i] *= c->way;
     return 0;
 }
@@ -293,7 +299,7 @@ static int run_small(enum kind kind, double way, double t1, int whole, double *y
                                   floors[] = {{.guard = {.value = component0}, .whole = 1}};
     static context own;
     own = (context){way, (int)kind};
-    static const int counts[] = {3, 1, 2, 1, 1};
+    static const int counts[] = {3, 1, 2, 1, 1, 3};
     const costate_problem P = {.n = 3, .rhs = {.value = small}, .ctx = &own, .nrelations = counts[kind],
                                .relation = whole ? floors : signs};
     const costate_options o = {.controller = kind == HIDDEN ? COSTATE_FIXED : 0, .h0 = kind == HIDDEN ? 0.3 : 0};
@@ -305,7 +311,8 @@ static void values_at_the_start(void **state)
 {
     static const struct { enum kind kind; int whole; double t1, y[3], end[3]; } cases[] = {
         {CHAIN, 0, 2, {0, 0, 0}, {-2, 2, -2}}, {PAIR, 0, 2, {0, 0, 0}, {4, 6, 4}},
-        {PAIR, 0, 2, {-1, 0, 0}, {-3, -2, 0}}, {DOWN, 1, 2.5, {3, 0, 0}, {0.5, 3, 0}},
+        {PAIR, 0, 2, {-1, 0, 0}, {-3, -2, 0}}, {CIRCLE, 0, 2, {0, 0, 0}, {-2, -2, -2}},
+        {DOWN, 1, 2.5, {-0.5, 0, 0}, {-3, -0.5 - 2 - 3, 0}}, {DOWN, 1, 2.5, {3, 0, 0}, {0.5, 3, 0}},
         {DOWN, 1, 2.5, {2.75, 0, 0}, {0.25, 0.75 * 2 + 1, 0}}, {DOWN, 1, 2.5, {0, 0, 0}, {-2.5, -1 - 2 - 1.5, 0}},
     };
     (void)state;
@@ -347,6 +354,80 @@ static void integers_have_a_range(void **state)
     y[0] = INT_MAX - 3.5;
     CHECK_OK(c, run_small(LARGE, 1, 2, 1, y, &c));
     costate_free(c);
+}
+
+/* ---- a guard that rests, but for round-off ---- */
+
+/* y0 falls to the line 0.3 t, and stays on it: y0' = (y0 > 0.3 t ? -0.7 : 0.3), y1' = (y0 > 0.3 t ? 2 : 1) */
+static int onto_a_line(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = x->relation[0] ? -0.7 : 0.3;
+    out[1] = x->relation[0] ? 2 : 1;
+    return 0;
+}
+
+static int over_the_line(const costate_point *x, double *u, void *ctx)
+{
+    (void)ctx;
+    *u = x->y[0] - 0.3 * x->t;
+    return 0;
+}
+
+static void a_guard_that_rests_but_for_round_off(void **state)
+{
+    static const costate_relation line = {.guard = {.value = over_the_line}};
+    const costate_problem P = {.n = 2, .rhs = {.value = onto_a_line}, .nrelations = 1, .relation = &line};
+    static const char *const methods[] = {"dopri5", "esdirk54i8", "radau2a5", "rk4", "auto"};
+    (void)state;
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
+        for (int steps = 1; steps <= 1000; steps *= 10) {
+            const costate_options o = {.differences = 1, .controller = COSTATE_FIXED, .h0 = 10.0 / steps};
+            double y[] = {1, 0};
+            costate *c = costate_new(costate_method_find(methods[k]), &P, &o);
+            CHECK_OK(c, costate_integrate(c, 0, 10, y, NULL, NULL));
+            assert_true(fabs(y[0] - 3) < 1e-12 && fabs(y[1] - 11) < 1e-12);
+            assert_in_range(costate_get_stats(c)->events, 1, 2);        /* 2: a step ends at the line by itself */
+            costate_free(c);
+        }
+}
+
+/* y0' = (y0 > y1^2 ? -1 : 2 y1^2), y1' = y1: y0 stays at y1^2, but for the error of the method.  Where this moves y0
+   above, the other value drives it back: it slides. */
+static int onto_a_curve(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = x->relation[0] ? -1 : 2 * x->y[1] * x->y[1];
+    out[1] = x->y[1];
+    return 0;
+}
+
+static int over_the_curve(const costate_point *x, double *u, void *ctx)
+{
+    (void)ctx;
+    *u = x->y[0] - x->y[1] * x->y[1];
+    return 0;
+}
+
+static void a_guard_that_rests_but_for_errors(void **state)
+{
+    static const costate_relation curve = {.guard = {.value = over_the_curve}};
+    const costate_problem P = {.n = 2, .rhs = {.value = onto_a_curve}, .nrelations = 1, .relation = &curve};
+    static const char *const methods[] = {"dopri5", "bs32", "rk23", "tsit5"};
+    int slid = 0;
+    (void)state;
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
+        for (double rtol = 1e-2; rtol > 1e-7; rtol /= 10) {
+            const costate_options o = {.rtol = rtol, .atol = rtol};
+            double y[] = {2, 0.5};
+            costate *c = costate_new(costate_method_find(methods[k]), &P, &o);
+            int status = costate_integrate(c, 0, 2, y, NULL, NULL);
+            if (status == COSTATE_OK) assert_true(fabs(y[0] / (y[1] * y[1]) - 1) < 30 * rtol);
+            else assert_non_null(strstr(costate_message(c), "the solution slides along it"));
+            slid += status != COSTATE_OK;
+            costate_free(c);
+        }
+    assert_true(slid > 0);
 }
 
 /* ---- arguments ---- */
@@ -406,6 +487,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_at_the_start), cmocka_unit_test(a_guard_that_rested_leaves),
+        cmocka_unit_test(a_guard_that_rests_but_for_round_off), cmocka_unit_test(a_guard_that_rests_but_for_errors),
         cmocka_unit_test(integers_have_a_range), cmocka_unit_test(bad_arguments), cmocka_unit_test(guards_that_fail),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

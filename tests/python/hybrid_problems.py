@@ -233,6 +233,13 @@ y' = -1
 cost q' = w*z*x
 """, 2, lambda a, b, c: -4 * b * c)
 
+problem("a state that stays on a line", """
+parameter a = 0.3, c = 1
+state x = c, y = 0
+x' = if(x > a*t, -1, a)
+y' = if(x > a*t, 3, 1) + x
+""", 4, lambda a, c: (lambda t: 2 * t + 4 + c * t - t**2 / 2 + a * (16 - t**2) / 2)(c / (1 + a)))
+
 problem("a ball that turns has another drag", """
 parameter v0 = 4, g = 2.5, c = 0.6
 state v = v0, y = 0
