@@ -240,7 +240,8 @@ class Lanes(unittest.TestCase):
                           ("state x\n(1 + x^2)*x' = 1", "it is a residual F(t, y, y', p) = 0, not a right-hand side"),
                           ("state x\n2*x' = x", "it has a mass matrix"),
                           ("state x\nmemory m = 1\nx' = -m*x", "it has the memory variable m"),
-                          ("state x\nx' = if(x > 1, 2, 3)", "its conditions are relations (kinks as branches leaves them as they are)"),
+                          ("state x\nx' = if(x > 1, 2, 3)",
+                           "its conditions are relations (kinks as branches leaves them as they are)"),
                           ("mode a, b\nstate x\nx' = if(mode == a, 1, 2)",
                            "its right-hand side or a running cost depends on the mode"),
                           (many, "its 301 reactions are written as tables")):
