@@ -104,10 +104,11 @@ typedef struct {
 } situations;
 
 typedef struct {                        /* what every point of a run or a step shares */
-    const double *p;                    /* parameters of the run */
-    const double *m;                    /* nm memory variables of the step, */
-    int situation, mode;                /* its mode and values of relations as records name them, and this mode, */
-    const int *relation;                /* nrelations, and these values */
+    const double *p, *yp, *m;           /* parameters of the run; NULL; nm memory variables of the step, */
+    int mode, side;                     /* its mode; 0 */
+    const int *relation;                /* nrelations, values of relations.  These are in the order of a point, which
+                                           then is a copy of them */
+    int situation;                      /* the mode and the values of relations as records name them */
     const situations *known;            /* what the numbers mean; NULL where there are no relations */
     double from, to;                    /* of the step or, outside of steps, of the run; alike: not known.  Differences
                                            in t stay between them and are a small part of their distance */
@@ -182,8 +183,9 @@ void point_beside(const maps *, costate_point *);        /* sides.c: moves t to 
 /* at t itself, where an event or a map of values happens */
 static inline costate_point point_at(const maps *a, double t, const double *y)
 {
-    return (costate_point){.t = t, .y = y, .p = a->bound.p, .m = a->bound.m, .mode = a->bound.mode,
-                           .relation = a->bound.relation};
+    const bindings *b = &a->bound;
+    return (costate_point){.t = t, .y = y, .p = b->p, .yp = b->yp, .m = b->m, .mode = b->mode, .side = b->side,
+                           .relation = b->relation};
 }
 
 /* x at its time, or at the step's side of a stop */

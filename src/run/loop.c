@@ -345,7 +345,7 @@ static int relations_follow(costate *c, run *x, int status)
 {
     int changed = status == TURNS;
     if (status == TURNS) TRY(relation_turned(c, x));
-    else if (x->prev.corrected && !x->cut) TRY(relations_anew(c, x, 0, &changed));
+    else if (!x->cut) TRY(relations_anew(c, x, 0, &changed));
     return changed ? begin_after_jump(c, x, x->h_free) : 0;
 }
 
@@ -370,7 +370,7 @@ int run_loop(costate *c, run *x)
         if (c->maps.stops.any) x->t1 = next_stop(c, x);
         int status = one_step(c, x, most);
         if (status != TURNS) TRY(status);
-        TRY(relations_follow(c, x, status));
+        if (status == TURNS || x->prev.corrected) TRY(relations_follow(c, x, status));
         if (status == TURNS) continue;
         if (x->t == x->end || (!x->cut && x->t != x->t1)) continue;
         TRY(events_after_step(c, x));

@@ -63,7 +63,7 @@ const option option_table[] = {
     INTEGER(mode, 0, 0, INT_MAX, STEPS | ALONE, 0),
     INTEGER(max_events, 1000000, 1, INT_MAX, 0, 0),
     INTEGER(event_samples, 0, 0, 1000, STEPS, 0),
-    INTEGER(sliding, 0, 0, 1, STEPS | ALONE, 0),
+    INTEGER(sliding, 0, 0, 1, STEPS, 0),
     OTHER(on_event, OPTION_POINTER, WATCHES),
     OTHER(on_event_ctx, OPTION_POINTER, 0),
     OTHER(sum, OPTION_POINTER, STEPS | REPEATED | ALONE),

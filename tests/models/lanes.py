@@ -17,7 +17,8 @@ from codegen import command  # noqa: E402
 SHIPPED = ["pollution", "hires", "robertson_ode", "lotka_volterra", "oregonator", "van_der_pol", "reactor"]
 OTHERS = {
     # time, running costs, branches, minima, powers and calls; names that lanes use themselves
-    "timed": """parameter k = 2, L = 0.5, p = 3, w_0 = 0.1
+    "timed": """kinks as branches
+parameter k = 2, L = 0.5, p = 3, w_0 = 0.1
 state l = 1, y = 0.3, ts = 0.4
 let rate = if(y > 0.25, exp(-k*y)*L/(1 + exp(-y)), y^2.5 + 1)
 l' = -k*l*sin(t) + p*y

@@ -34,6 +34,17 @@ static double y[256];
 static const struct { int number; const costate_problem *(*problem)(void); const double *p;
                       void (*start)(double t, const double *p, double *y); } models[] = {%(rows)s};
 static double p[256], yp[256], out[256];
+static int relation[256];
+/* values of relations there: the maps read them */
+static void relate(const costate_problem *P, costate_point *x)
+{
+    x->relation = relation;
+    for (int k = 0; k < P->nrelations && k < 256; k++) {
+        double u = 0;
+        P->relation[k].guard.value(x, &u, P->ctx);
+        relation[k] = P->relation[k].whole ? (int)floor(fmax(fmin(u, 1e9), -1e9)) : u > 0;
+    }
+}
 /* whether all values are finite there and a little beside it */
 static int smooth(const costate_problem *P, const costate_point *x)
 {
@@ -63,6 +74,7 @@ int main(void)
             }
             costate_point x = {.t = 0.3 + point, .y = y, .p = p, .m = P->nm ? y + P->n + P->nq : NULL,
                                .yp = P->residual.value ? yp : NULL};
+            relate(P, &x);
             if (!smooth(P, &x)) continue;
             if (costate_check_problem(P, &x, &r, &q) == COSTATE_OK) result = "right";
             else if (!strstr(r.text, "should be nan") && !strstr(r.text, "should be -nan") && !index_alone(r.text))

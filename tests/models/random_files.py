@@ -274,6 +274,7 @@ def random_names(draw):
 
 
 DRIVER = """#include <costate/costate.h>
+#include <math.h>
 #include <stdio.h>
 %(declared)s
 static const struct { int number; const costate_problem *(*problem)(void); const costate_map *(*output)(void);
@@ -307,7 +308,14 @@ int main(void)
     const double m[] = {2};
     for (unsigned k = 0; k < sizeof row / sizeof *row; k++) {
         const costate_problem *P = row[k].problem();
-        const costate_point x = {.t = row[k].t, .y = row[k].y, .p = row[k].p, .m = m},
+        int relation[64];                   /* values of conditions there, which the maps read */
+        costate_point x = {.t = row[k].t, .y = row[k].y, .p = row[k].p, .m = m, .relation = relation};
+        for (int i = 0; i < P->nrelations && i < 64; i++) {
+            double u = 0;
+            P->relation[i].guard.value(&x, &u, NULL);
+            relation[i] = P->relation[i].whole ? (int)floor(u) : u > 0;
+        }
+        const costate_point
             d = {.t = row[k].dt, .y = row[k].dy, .p = row[k].dp}, e = {.t = row[k].et, .y = row[k].ey, .p = row[k].ep};
         const int number = row[k].number, n = P->n, np = P->np;
         all(&P->rhs, number, n, n, np, &x, &d, &e, row[k].w);
