@@ -129,22 +129,21 @@ typedef struct {
     FILE *file;
 } trip;
 
-static const costate_options options = {.rtol = 1e-11, .atol = 1e-11};
+static const costate_options options = {.rtol = 1e-12, .atol = 1e-12};
 
 /* A run from rest, onto the tape: gears are changed where v says so, or (held) at the times z->at.  The problem and its
    events are the caller's, and are read by sweeps. */
 static costate *run(trip *z, const double *p, int held, costate_problem *problem, costate_event *event,
                     costate_tape *tape)
 {
-    int count = 1;
-    event[0] = (costate_event){.ntimes = NODES - 2, .times = z->node, .from = COSTATE_ANY_MODE,
-                               .to = COSTATE_SAME_MODE};        /* no step goes over a kink */
+    int count = 0;
     for (int k = 0; held && k < z->changes; k++)
         event[count++] = (costate_event){.ntimes = 1, .times = z->at + k, CHANGE, .from = k % 2, .to = 1 - k % 2};
     for (int k = 0; !held && k < 2; k++)
         event[count++] = (costate_event){AT_SPEED, CHANGE, .direction = k ? -1 : 1, .from = k, .to = 1 - k};
     *problem = (costate_problem){.n = 2, .np = UNKNOWNS, .nq = 1, .rhs = {.value = f, .adjoint = f_adjoint},
-                                 .cost = {.value = power, .adjoint = power_adjoint}, .nevents = count, .event = event};
+                                 .cost = {.value = power, .adjoint = power_adjoint}, .nevents = count, .event = event,
+                                 .nstops = NODES - 2, .stops = z->node};        /* no step goes over a kink */
     costate *c = costate_new(costate_method_find("dopri853"), problem, &options);
     memset(z->y, 0, sizeof z->y);
     costate_integrate(c, 0, t_end, z->y, p, tape);
@@ -165,7 +164,7 @@ static double cost(trip *z, const double *p, double *g)
         int which;
         double t;
         costate_tape_event(tape, k, &t, &which, NULL, NULL);
-        if (which > 0 && z->changes < MOST) z->at[z->changes++] = t;
+        if (which >= 0 && z->changes < MOST) z->at[z->changes++] = t;
     }
     if (z->way == TIMES_HELD && costate_status(c) == COSTATE_OK) {
         costate_free(c);
