@@ -29,7 +29,7 @@ module costate
         COSTATE_MESH_LIMIT = -22, COSTATE_IO = -23, COSTATE_ACCURACY = -24
     integer(c_int), parameter :: COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2
     integer(c_int), parameter :: COSTATE_START_DEFAULT = 0, COSTATE_START_FIRE = 1, COSTATE_START_IGNORE = 2
-    integer(c_int), parameter :: COSTATE_SLIDES = -2147483647_c_int - 1_c_int
+    integer(c_int), parameter :: COSTATE_SLIDES = -2147483647
     integer(c_int), parameter :: &
         COSTATE_ERK = 0, COSTATE_SDIRK = 1, COSTATE_FIRK = 2, COSTATE_ROS = 3, COSTATE_RKC = 4, &
         COSTATE_COLLOCATION = 5, COSTATE_COMPOSITE = 6

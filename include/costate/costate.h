@@ -188,7 +188,7 @@ typedef struct {
 
 /** The value of a relation along whose guard the solution slides: guards, jumps and costs of events receive it; rhs and
    cost are called with the values on both sides instead. */
-enum costate_relation_values { COSTATE_SLIDES = -0x7fffffff - 1 };
+enum costate_relation_values { COSTATE_SLIDES = -0x7fffffff };
 
 /** A relation: a truth value on which the maps depend, for what has a branch: if(y0 < c), |y1|, floor(t).  A step never
    crosses a zero of its guard: it ends there as at an event, and its stages see the value x->relation[k] that it began

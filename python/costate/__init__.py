@@ -3,7 +3,8 @@
 solve_ivp           initial value problems with SciPy's interface, by any of the library's methods
 Problem             equations: integrate, tangents (JVP), adjoints (VJP), gradients, Hessian-vector products
 Model               equations as text, compiled; from_sympy, from_cfunc, from_numba
-Event, Functional   events of hybrid systems; functionals of runs
+Event, Relation     events of hybrid systems; conditions that a step keeps
+Functional          functionals of runs
 BoundaryProblem     boundary value problems
 costate.torch, costate.jax, costate.plots       imported by themselves"""
 from costate._library import CostateError, ModelError, methods, option_names, version
@@ -12,9 +13,9 @@ from costate.functional import Functional
 from costate.ivp import solve_ivp
 from costate.maps import Map
 from costate.models import Model, from_cfunc, from_numba, from_sympy
-from costate.problem import Event, Problem, Run
+from costate.problem import Event, Problem, Relation, Run
 from costate.result import Result
 
 __version__ = version()
-__all__ = ["BoundaryProblem", "CostateError", "Event", "Functional", "Map", "Model", "ModelError", "Problem", "Result",
-           "Run", "from_cfunc", "from_numba", "from_sympy", "methods", "option_names", "solve_ivp", "version"]
+__all__ = ["BoundaryProblem", "CostateError", "Event", "Functional", "Map", "Model", "ModelError", "Problem",
+           "Relation", "Result", "Run", "from_cfunc", "from_numba", "from_sympy", "methods", "option_names", "solve_ivp", "version"]

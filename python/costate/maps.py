@@ -1,5 +1,6 @@
 """Functions of the user as maps of the library, with their derivatives: given, by complex steps, or by differences."""
 import threading
+from collections import namedtuple
 
 import numpy as np
 
@@ -38,6 +39,16 @@ class Map:
         """are derivatives given?"""
         return any(f is not None for f in (self.jac, self.jvp, self.vjp))
 
+    def followed_by(self, last):
+        """the same, whose functions receive last() behind their other arguments"""
+        def longer(f):
+            return None if f is None else lambda *at: f(*at, last())
+        return Map(**{name: longer(f) for name, f in vars(self).items()})
+
+
+# The mode and the values of relations at a point: functions of a problem that has relations or modes receive it last.
+Situation = namedtuple("Situation", "mode relation")
+
 
 def constant(jacobian):
     """a matrix as a function"""
@@ -72,9 +83,14 @@ def least_exact(ways):
 class Bound:
     """A map at work in a problem: n, np, nm and k rows are known, and how its derivatives are computed.
 
-    trust, scales       of the problem and of the run that uses the map"""
+    trust, scales       of the problem and of the run that uses the map
+    relations           how many there are; None: functions do not receive a Situation"""
 
-    def __init__(self, of, name, n, np_, nm, rows, trust=None, scales=None):
+    def __init__(self, of, name, n, np_, nm, rows, trust=None, scales=None, relations=None):
+        self.relations, self.situation = relations, None
+        if relations is not None:
+            self.situation = Situation(0, (1,) * relations)         # until a point says otherwise
+            of = of.followed_by(lambda: self.situation)
         self.of, self.name, self.n, self.np, self.nm, self.rows = of, name, n, np_, nm, rows
         self.trust, self.scales = trust or Trust("auto"), scales or Scales()
         self.known, self.jacobians, self.pattern, self.seen_whole = None, {}, None, False
@@ -135,7 +151,9 @@ class Bound:
     # ---- points
 
     def at(self, x):
-        """(t, y, p) or (t, y, p, m) of a costate_point"""
+        """(t, y, p) or (t, y, p, m) of a costate_point; its situation is that of all that follows"""
+        if self.relations is not None:
+            self.situation = Situation(x.mode, tuple(x.relation[k] for k in range(self.relations)))
         at = (self.scales.inside(x.t), taken(x.y, self.n), taken(x.p, self.np) if x.p else np.empty(self.np))
         return at + (taken(x.m, self.nm),) if self.nm else at
 
@@ -157,7 +175,7 @@ class Bound:
 
     def jacobian(self, part, at):
         """one of them, kept for the next product at this point"""
-        key = (at[0],) + tuple(a.tobytes() for a in at[1:])
+        key = (at[0], self.situation) + tuple(a.tobytes() for a in at[1:])
         if key != self.known:
             self.jacobians, self.known = {}, key
         if part not in self.jacobians:
@@ -284,7 +302,7 @@ class Bound:
         return np.bincount(self.pattern.keys // self.n, weights=w[self.pattern.row] * values, minlength=self.n)
 
     def sparse_jacobian(self, at):
-        key = (at[0],) + tuple(a.tobytes() for a in at[1:])
+        key = (at[0], self.situation) + tuple(a.tobytes() for a in at[1:])
         if key != self.known or "sparse" not in self.jacobians:
             self.jacobians = {"sparse": self.in_colours(at), **({} if key != self.known else self.jacobians)}
             self.known = key

@@ -11,7 +11,8 @@ from costate.functional import Functional, Start, estimated, second_order
 from costate._dense import accurate_inside
 from costate._derivatives import Mistrusted, Scales, Trust
 from costate._pattern import Pattern
-from costate.maps import Bound, Map, Owner, as_map, in_pattern, least_exact, raise_what_was_raised
+from costate.maps import (Bound, Map, Owner, Situation, as_map, in_pattern, least_exact,
+                          raise_what_was_raised)
 from costate.result import Result
 
 
@@ -25,11 +26,13 @@ class Event:
     times       instead: times at which it happens
     jump        a function or Map: the n states after it (n + nm with memory variables); None: they do not change
     terminal    True: the run ends there
+    active, to  modes: in which the guard is looked at, or the times count, and that after the event; None: all, the
+                same.  The first mode is that of the option mode, 0
     at_start    what an event does whose guard is zero at t0: "fire", "ignore", or None: fire if the guard moves
                 strictly in its direction"""
 
     def __init__(self, guard=None, *, times=None, jump=None, direction=0, terminal=False, passes=False,
-                 at_start=None):
+                 at_start=None, active=None, to=None):
         if (guard is None) == (times is None):
             raise ValueError("an event has a guard, or times")
         self.guard, self.jump = as_map(guard), as_map(jump)
@@ -38,6 +41,24 @@ class Event:
         if at_start not in AT_START:
             raise ValueError(f"at_start is {at_start!r}: one of {', '.join(map(repr, AT_START))}")
         self.at_start = AT_START[at_start]
+        self.active, self.to = mode_of(active, "active"), mode_of(to, "to")
+
+
+def mode_of(number, name):
+    """a number of a mode, or None"""
+    if number is not None and (int(number) != number or number < 0):
+        raise ValueError(f"{name} is {number!r}: modes are 0, 1, 2, ...")
+    return None if number is None else int(number)
+
+
+class Relation:
+    """A truth value on which functions depend, which the library keeps in a step: guard(t, y, p) > 0.
+
+    guard       a function or Map of one value; it may use relations before it
+    whole       True: the value is the whole number below the guard"""
+
+    def __init__(self, guard, *, whole=False):
+        self.guard, self.whole = as_map(guard), bool(whole)
 
 
 class Built:
@@ -75,7 +96,8 @@ class Built:
 
     def bind(self, of, slot, name, rows, owner=None):
         """a map, whose complex steps are checked at the first point"""
-        bound = Bound(of, name, self.n, self.np, self.nm, rows, self.problem.trust, self.scales)
+        bound = Bound(of, name, self.n, self.np, self.nm, rows, self.problem.trust, self.scales,
+                      len(self.problem.relations) if self.problem.switched else None)
         (owner or self.owner).slots[slot] = bound
         self.bounds.append(bound)
         for _ in self.first[1:]:
@@ -94,11 +116,13 @@ class Built:
             P.jac = lib.costate_py_jac
         self.nq = 0
         if problem.cost is not None:
-            self.nq = np.atleast_1d(np.asarray(problem.cost.value(*at))).size
+            last = (Situation(0, (1,) * len(problem.relations)),) * problem.switched
+            self.nq = np.atleast_1d(np.asarray(problem.cost.value(*at, *last))).size
             self.bind(problem.cost, "cost", "cost", self.nq).fill(P.cost, "cost")
         P.nq = self.nq
         self.matrices(rhs)
         self.events()
+        self.relations()
 
     def matrices(self, rhs):
         """the mass matrix and the sparsity pattern"""
@@ -136,9 +160,22 @@ class Built:
                 self.bind(of.jump, "jump", f"the jump of events[{k}]", self.n + self.nm, owner).fill(event.jump, "jump")
             event.direction, event.terminal, event.passes = of.direction, of.terminal, of.passes
             event.at_start = of.at_start
-            setattr(event, "from", lib.COSTATE_ANY_MODE)
-            event.to, event.ctx = lib.COSTATE_SAME_MODE, owner.handle
+            setattr(event, "from", lib.COSTATE_ANY_MODE if of.active is None else of.active)
+            event.to, event.ctx = lib.COSTATE_SAME_MODE if of.to is None else of.to, owner.handle
         self.P.nevents, self.P.event = len(events), array
+
+    def relations(self):
+        relations = self.problem.relations
+        if not relations:
+            return
+        array = ffi.new("costate_relation[]", len(relations))
+        self.keep.append(array)
+        for k, (relation, of) in enumerate(zip(array, relations)):
+            owner = Owner()
+            self.others.append(owner)
+            self.bind(of.guard, "guard", f"the guard of relations[{k}]", 1, owner).fill(relation.guard, "guard")
+            relation.whole, relation.ctx = of.whole, owner.handle
+        self.P.nrelations, self.P.relation = len(relations), array
 
     def options(self):
         problem, o = self.problem, self.o
@@ -237,6 +274,8 @@ class Problem:
     sparsity    where the Jacobian (and M) may have entries that are not zero: a matrix, dense or SciPy's sparse; large
                 systems are then solved by sparse factorisations, and jac may return a sparse matrix
     events      a list of Event
+    relations   a list of Relation, or of guards.  Where there are relations, or events with modes, functions receive
+                one argument more, behind the others: its members mode and relation are the mode and the values
     stops       known times at which rhs or cost jumps in t, in any order: tables, doses, controls.  A step ends at
                 each, and t is slightly before it in this step and slightly behind it in the next one
     memory      number of memory variables: constants that jumps change; functions then receive them as a 4th argument
@@ -248,18 +287,21 @@ class Problem:
     options     members of costate_options by name, as storage="checkpoints", max_steps=10**6"""
 
     def __init__(self, rhs, *, jac=None, jac_p=None, jac_t=None, jac_m=None, jvp=None, vjp=None, hvp=None, cost=None,
-                 mass=None, sparsity=None, events=(), stops=(), memory=0, method="auto", rtol=1e-6, atol=1e-6,
-                 derivatives="auto", **options):
+                 mass=None, sparsity=None, events=(), relations=(), stops=(), memory=0, method="auto", rtol=1e-6,
+                 atol=1e-6, derivatives="auto", **options):
         given = dict(jac=jac, jac_p=jac_p, jac_t=jac_t, jac_m=jac_m, jvp=jvp, vjp=vjp, hvp=hvp)
         self.model = rhs if hasattr(rhs, "problem") else None
         if self.model is not None or isinstance(rhs, Map):
             if any(f is not None for f in given.values()):
                 raise TypeError("derivatives are given with a function; a Map or Model has its own")
-        if self.model is not None and (cost or mass is not None or sparsity is not None or events or memory):
-            raise TypeError("costs, mass, sparsity, events and memory of a Model are in its equations")
+        others = cost or mass is not None or sparsity is not None or events or relations or memory
+        if self.model is not None and others:
+            raise TypeError("costs, mass, sparsity, events, relations and memory of a Model are in its equations")
         self.rhs = None if self.model is not None else rhs if isinstance(rhs, Map) else Map(rhs, **given)
         self.cost, self.mass, self.sparsity, self.memory = as_map(cost), mass, sparsity, int(memory)
         self.events = [e if isinstance(e, Event) else Event(e) for e in events]
+        self.relations = [r if isinstance(r, Relation) else Relation(r) for r in relations]
+        self.switched = bool(self.relations) or any(e.active is not None or e.to is not None for e in self.events)
         self.stops = sorted_times(stops)
         if hasattr(self.model, "stops"):
             self.stops = np.union1d(self.stops, self.model.stops)

@@ -615,4 +615,48 @@ def test_tolerances_of_zero():
     close(run.y, [np.exp(-1.0)], 1e-7)
 
 
+def test_relations_and_modes():
+    """functions receive the values that a step keeps, and the mode: a block with friction, a thermostat"""
+    def block(t, y, p, now):
+        push = p[1] if now.relation[0] else -p[1]
+        return np.array([y[1], -p[0]*y[0] - push])
+
+    def way(t, y, p, now):
+        return np.array([y[1] if now.relation[0] else -y[1]])
+
+    problem = costate.Problem(block, cost=way, relations=[lambda t, y, p, now: y[1]], method="dopri853", rtol=1e-11,
+                      atol=1e-11)
+    run = problem.integrate((0, np.pi), [1.0, 0.0], [4.0, 0.25])
+    # half swings about -mu/k and mu/k, each 2 mu/k shorter: 1 -> -(1 - 2 mu/k) -> 1 - 4 mu/k
+    assert np.allclose(run.y, [0.75, 0], atol=1e-9) and np.allclose(run.q, [1.875 + 1.625], atol=1e-9), run.q
+    assert len(run.relations) == 1 and abs(run.relations[0][0] - np.pi / 2) < 1e-9 and run.events == []
+    run = problem.integrate((0, 3), [1.0, 0.0], [4.0, 0.25])
+    F = costate.Functional(end=lambda t, y, p: y[2], end_y=lambda t, y, p: np.array([0, 0, 1.0]))
+    g = run.gradient(F)
+    e = 1e-5
+    for i in range(2):
+        p = np.array([4.0, 0.25])
+        p[i] += e
+        up = problem.integrate((0, 3), [1.0, 0.0], p).q[0]
+        p[i] -= 2 * e
+        down = problem.integrate((0, 3), [1.0, 0.0], p).q[0]
+        assert abs(g.p[i] - (up - down) / (2 * e)) < 1e-7, (i, g.p)
+
+    def room(t, y, p, now):
+        return -p[0] * (y - 5) + (p[1] if now.mode else 0)
+
+    events = [costate.Event(lambda t, y, p, now: y[0] - p[2], direction=-1, active=0, to=1),
+              costate.Event(lambda t, y, p, now: y[0] - p[3], direction=1, active=1, to=0)]
+    heated = costate.Problem(room, events=events, method="dopri853", rtol=1e-11, atol=1e-11)
+    run = heated.integrate((0, 10), [18.0], [0.1, 3.0, 18.0, 20.0])
+    # heating at once: 35 - 17 exp(-0.1 t) to 20, then 5 + 15 exp(-0.1 t) to 18, and so on
+    heat, cool = 10 * np.log(17 / 15), 10 * np.log(15 / 13)
+    assert [event[1] for event in run.events] == [0, 1] * 4, run.events
+    t = np.array([event[0] for event in run.events])
+    assert np.allclose(t, [0, *np.cumsum([heat, cool] * 10)][:len(t)], atol=1e-8), t
+    fails(ValueError, "modes are 0, 1, 2", costate.Event, times=[1.0], to=-1)
+    decay = costate.Model("state y = 1\ny' = -y")
+    fails(TypeError, "relations", costate.Problem, decay, relations=[lambda t, y, p, now: 1.0])
+
+
 run_all(globals())
