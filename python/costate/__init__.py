@@ -18,4 +18,5 @@ from costate.result import Result
 
 __version__ = version()
 __all__ = ["BoundaryProblem", "CostateError", "Event", "Functional", "Map", "Model", "ModelError", "Problem",
-           "Relation", "Result", "Run", "from_cfunc", "from_numba", "from_sympy", "methods", "option_names", "solve_ivp", "version"]
+           "Relation", "Result", "Run", "from_cfunc", "from_numba", "from_sympy", "methods", "option_names",
+           "solve_ivp", "version"]
