@@ -3,6 +3,7 @@ from .nodes import FUNCTIONS, FUNCTIONS_OF_TWO, HOLDS
 from .syntax import Fault, near, number
 
 ALIASES = {"abs": "fabs", "ln": "log"}
+WRITTEN_OUT = {"pow": 2, "sign": 1, "mod": 2}     # and how many arguments they have; names of quantities, too
 MOST_OPERATIONS = 2_000_000                  # nodes of a graph
 TOO_DEEP = "expressions, names and macros are too deep inside each other; give parts of them names of their own"
 MOST_EXPANSIONS = 500_000                    # of macros
@@ -183,16 +184,29 @@ class Scope:
             if len(given) < 2:
                 raise Fault(place, f"{name} needs at least two arguments")
             return self.g.extreme(self.g.least if name == "min" else self.g.largest, given)
-        wanted = 1 if name in FUNCTIONS else 2 if name in FUNCTIONS_OF_TWO or name == "pow" else 0
+        wanted = 1 if name in FUNCTIONS else 2 if name in FUNCTIONS_OF_TWO else WRITTEN_OUT.get(name, 0)
         if not wanted:
             macros = [k for k, x in self.known.items() if isinstance(x, Let) and x.arguments]
-            raise Fault(place, f"{name} is not a function" + near(name, [*FUNCTIONS, *FUNCTIONS_OF_TWO, *ALIASES, "min",
-                                                                        "max", "if", "sum", *macros]))
+            raise Fault(place, f"{name} is not a function" + near(name, [*FUNCTIONS, *FUNCTIONS_OF_TWO, *ALIASES,
+                                                                        *WRITTEN_OUT, "min", "max", "if", "sum",
+                                                                        *macros]))
         if len(given) != wanted:
             raise Fault(place, f"{name} needs {wanted} argument{'s' * (wanted > 1)}, not {len(given)}")
-        if name == "pow":
-            return self.g.pow(*given)
+        if name in WRITTEN_OUT:
+            return getattr(self, "_" + name)(*given)
         return self.g.f(name, *given) if wanted == 1 else self.g.g(name, *given)
+
+    def _pow(self, a, b):
+        return self.g.pow(a, b)
+
+    def _sign(self, a):
+        g, zero = self.g, self.g.c(0)
+        return g.sel(g.cmp(">", a, zero), g.c(1), g.sel(g.cmp("<", a, zero), g.c(-1), zero))
+
+    def _mod(self, a, b):
+        """What is left of a behind whole multiples of b, with the sign of b"""
+        g = self.g
+        return g.sub(a, g.mul(b, g.f("floor", g.div(a, b))))
 
     def _macro(self, tree, let, bound, shift, depth):
         _, place, name, trees = tree

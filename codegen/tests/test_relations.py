@@ -26,6 +26,8 @@ CONDITIONS = [
     ("y + if(y > 0, 0.3, -0.3)", lambda y: y + math.copysign(0.3, y)),
     ("if(abs(y) > 1, if(y > 0, 1, 2), 3)", lambda y: 3 if abs(y) <= 1 else 1 if y > 0 else 2),
     ("floor(y)", math.floor),
+    ("sign(y) + 2*sign(1 - y)", lambda y: math.copysign(1, y) + 2 * math.copysign(1, 1 - y)),
+    ("mod(y, 1.5) + mod(y, -1)", lambda y: y % 1.5 + y % -1),
     ("ceil(2*y)*y", lambda y: math.ceil(2 * y) * y),
     ("floor(y - floor(y/2)) + if(floor(y) > 0, 1, 0)", lambda y: math.floor(y - math.floor(y / 2)) + (y >= 1)),
 ]
