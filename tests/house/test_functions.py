@@ -39,8 +39,8 @@ def cpp():
 
 def test_document():
     block = re.search(r"and the functions\n\n((?:    .*\n)+)", read("docs/reference/equations.md"))[1]
-    same(re.findall(r"[a-z]+\d*[a-z]*\d*", re.sub(r"\([^)]*\)", "", block)), EQUATIONS | {*ALIASES, *WRITTEN_OUT, "if", "sum"},
-         "equations.md")
+    same(re.findall(r"[a-z]+\d*[a-z]*\d*", re.sub(r"\([^)]*\)", "", block)),
+         EQUATIONS | {*ALIASES, *WRITTEN_OUT, "if", "sum"}, "equations.md")
 
 
 def test_reserved_words():
