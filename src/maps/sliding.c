@@ -241,7 +241,7 @@ static int part_along2(const surface *a, const motion *m, const costate_point *e
 {
     sliding *s = a->s;
     double t = 0;
-    costate_gradient to = {.t = &t, .y = s->y, .p = s->p, .m = s->m};
+    costate_gradient to = {.t = &t, .y = s->y, .p = s->np > 0 ? s->p : NULL, .m = s->nm > 0 ? s->m : NULL};
     memset(s->y, 0, (size_t)(s->n + s->np + s->nm) * sizeof *s->y);
     TRY(part_back_along(a, m, 1, &to));
     *out = along_gradient(s, t, e);

@@ -55,7 +55,8 @@ static void furnish(costate *c)
     c->st.v = &c->v;
 }
 
-/* The right-hand side of sliding has a dense Jacobian, which only its products know. */
+/* The right-hand side of sliding has a dense Jacobian, which only its products know.  It depends on t if a guard does.
+   */
 static int sliding_possible(costate *c)
 {
     if (c->P.nrelations == 0) c->o.sliding = 0;
@@ -69,6 +70,7 @@ static int sliding_possible(costate *c)
                         "it.", k);
     c->P.jac = NULL;
     c->P.pattern = NULL;
+    c->o.autonomous = 0;
     return 0;
 }
 

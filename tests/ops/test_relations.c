@@ -453,6 +453,39 @@ static void guard_that_fails(void **state)
     costate_free(c);
 }
 
+/* x' = 4 below x = t^2, and -1 above: x' = 2t along it, which depends on t, though f does not.  One step of a method
+   of order 2 has it. */
+static int jumps(const costate_point *x, double *f, void *ctx) { return (void)ctx, f[0] = x->relation[0] ? -1 : 4, 0; }
+static int still(const costate_point *x, const costate_point *a, double *f, void *ctx)
+{
+    return (void)x, (void)a, (void)ctx, f[0] = 0, 0;
+}
+static int parabola(const costate_point *x, double *g, void *ctx) { return (void)ctx, g[0] = x->y[0] - x->t * x->t, 0; }
+static int parabola_tangent(const costate_point *x, const costate_point *a, double *g, void *ctx)
+{
+    return (void)ctx, g[0] = (a->y ? a->y[0] : 0) - 2 * x->t * a->t, 0;
+}
+static int parabola_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *g,
+                             void *ctx)
+{
+    return (void)x, (void)ctx, g[0] = -2 * a->t * b->t, 0;
+}
+
+static void slides_along_what_moves(void **state)
+{
+    (void)state;
+    const costate_relation relation = {.guard = {.value = parabola, .tangent = parabola_tangent,
+                                                 .tangent2 = parabola_tangent2}};
+    const costate_problem P = {.n = 1, .rhs = {.value = jumps, .tangent = still}, .nrelations = 1,
+                               .relation = &relation};
+    const costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.5, .autonomous = 1, .sliding = 1};
+    double y = 0;
+    costate *c = costate_new(costate_method_find("rodas4"), &P, &o);
+    CHECK_OK(c, costate_integrate(c, 0, 1.5, &y, NULL, NULL));
+    assert_true(fabs(y - 2.25) <= 1e-13);
+    costate_free(c);
+}
+
 /* costate_check_problem asks the guards for the values where x has none, and checks their products */
 static void is_checked(void **state)
 {
@@ -492,7 +525,8 @@ static void runs_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest alone[] = {cmocka_unit_test(refuses_to_slide), cmocka_unit_test(two_surfaces),
-        cmocka_unit_test(is_refused), cmocka_unit_test(guard_that_fails), cmocka_unit_test(is_checked),
+        cmocka_unit_test(is_refused), cmocka_unit_test(guard_that_fails), cmocka_unit_test(slides_along_what_moves),
+        cmocka_unit_test(is_checked),
         cmocka_unit_test(runs_are_checked)};
     return run_by_method("relations", runs_and_derivatives) + run_by_method("continued", is_continued) +
            run_by_kind("resumed", is_resumed) + cmocka_run_group_tests(alone, NULL, NULL);
