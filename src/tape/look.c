@@ -88,12 +88,6 @@ int tape_first_map(const costate_tape *t, int k)
     return count_up_to(k - 1, t->maps.list, offsetof(mapped, before), sizeof(mapped), t->maps.count);
 }
 
-int tape_has_instant(const costate_tape *t, int k)
-{
-    const mapped *e = t->maps.list + k;
-    return k > 0 && k < t->maps.count && e->event >= 0 && e[-1].event == NO_LENGTH && e[-1].before == e->before;
-}
-
 const mapped *tape_last_event(const costate_tape *t)
 {
     if (t->maps.count == 0) return NULL;

@@ -218,7 +218,12 @@ void *tape_memory(const stepper *, costate_tape *, size_t need);
 int tape_end(const stepper *, costate_tape *, int complete, double t, const double *y, int mode);
 unsigned tape_members(const costate_tape *);          /* bit k: member k took a step */
 int tape_direction(const costate_tape *);             /* direction of time: 1 or -1 */
-int tape_has_instant(const costate_tape *, int k);    /* is map k an event that a step of length zero precedes? */
+/* is map k an event that a step of length zero precedes? */
+static inline int tape_has_instant(const costate_tape *t, int k)
+{
+    const mapped *e = t->maps.list + k;
+    return k > 0 && k < t->maps.count && e->event >= 0 && e[-1].event == NO_LENGTH && e[-1].before == e->before;
+}
 int tape_first_map(const costate_tape *, int k);      /* index of the first map before step k or later */
 /* how many of `count` entries have a number of k or less; the numbers, which do not decrease, are `at` bytes behind the
    beginning of each entry of `size` bytes */
