@@ -142,15 +142,19 @@ class Built:
             self.owner.mass = np.ascontiguousarray(in_pattern(rhs.pattern, matrix, "mass"), dtype=float)
         P.mass = lib.costate_py_mass
 
-    def events(self):
-        events = self.problem.events
-        if not events:
-            return
-        array = ffi.new("costate_event[]", len(events))
+    def structs(self, kind, items):
+        """(struct, item, owner of its callbacks) for each of P.<kind>, which are made for these items"""
+        if not items:
+            return ()
+        array, owners = ffi.new(f"costate_{kind}[]", len(items)), [Owner() for _ in items]
         self.keep.append(array)
-        for k, (event, of) in enumerate(zip(array, events)):
-            owner = Owner()
-            self.others.append(owner)
+        self.others += owners
+        setattr(self.P, f"n{kind}s", len(items))
+        setattr(self.P, kind, array)
+        return zip(array, items, owners)
+
+    def events(self):
+        for k, (event, of, owner) in enumerate(self.structs("event", self.problem.events)):
             if of.guard is not None:
                 self.bind(of.guard, "guard", f"the guard of events[{k}]", 1, owner).fill(event.guard, "guard")
             else:
@@ -162,20 +166,11 @@ class Built:
             event.at_start = of.at_start
             setattr(event, "from", lib.COSTATE_ANY_MODE if of.active is None else of.active)
             event.to, event.ctx = lib.COSTATE_SAME_MODE if of.to is None else of.to, owner.handle
-        self.P.nevents, self.P.event = len(events), array
 
     def relations(self):
-        relations = self.problem.relations
-        if not relations:
-            return
-        array = ffi.new("costate_relation[]", len(relations))
-        self.keep.append(array)
-        for k, (relation, of) in enumerate(zip(array, relations)):
-            owner = Owner()
-            self.others.append(owner)
+        for k, (relation, of, owner) in enumerate(self.structs("relation", self.problem.relations)):
             self.bind(of.guard, "guard", f"the guard of relations[{k}]", 1, owner).fill(relation.guard, "guard")
             relation.whole, relation.ctx = of.whole, owner.handle
-        self.P.nrelations, self.P.relation = len(relations), array
 
     def options(self):
         problem, o = self.problem, self.o

@@ -157,10 +157,10 @@ static int checked(matrix_check *x, const double *p)
                     "with COSTATE_LS_PRECONDITIONER or problem.jac_is_w.");
     TRY(check_arguments(c, x->t, x->t + x->h, x->y, p));
     if (x->h == 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "h is 0: sigma is 1/(gamma h).");
-    double *memory = calloc(8 * (size_t)c->st.n, sizeof *memory);
-    if (!memory) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
     maps_bind(&c->maps, p);
     TRY(relations_begin(c, NULL, x->t, x->y, c->o.mode));
+    double *memory = calloc(8 * (size_t)c->st.n, sizeof *memory);
+    if (!memory) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
     int status = check_with_memory(x, memory);
     free(memory);
     return frozen(&c->v, status);

@@ -256,13 +256,13 @@ double times_next(int count, const double *times, double t, double dir);  /* the
 /* J v is known for all v from callbacks: of a residual both Jacobians are needed */
 static inline int jac_serves(const maps *a) { return a->user.jac && (a->user.jac_yp || !a->residual); }
 
-/* relations.c: its number, which it gets if it is new; -1: no memory */
 /* The maps take the numbers that follow from these. */
 static inline void maps_know(maps *a, const situations *s)
 {
     a->bound.known = s;
     a->bound.situation = a->nrelations > 0 ? -1 : 0;
 }
+/* relations.c: its number, which it gets if it is new; -1: no memory */
 int situation_number(situations *, int mode, const int *values);
 int situations_copy(situations *to, const situations *from);        /* 0, or -1: no memory */
 void situations_clear(situations *);
@@ -273,6 +273,8 @@ static inline int relation_beside(const costate_relation *r, double u, int side)
 {
     return r->whole ? (int)rint(u) - (side < 0) : side > 0;
 }
+/* how far it is from the nearest of its zeros */
+static inline double relation_distance(const costate_relation *r, double u) { return fabs(r->whole ? u - rint(u) : u); }
 /* the values at x, into x->relation, for checks; 0, or what a guard returned */
 int relations_at(const costate_problem *, costate_point *x, int *values);
 

@@ -58,58 +58,56 @@ typedef struct {                /* the point on the surface of a relation */
 static costate_point flow(const double *f) { return (costate_point){.t = 1, .y = f}; }
 static costate_point only_y(const double *y) { return (costate_point){.y = y}; }
 
-static int ready(const costate_map *f, const costate_point *x, void *ctx) { return call_prepare(f, x, ctx); }
-
 static int guard_along(const surface *a, const costate_point *d, double *out)
 {
-    int code = ready(&a->r->guard, &a->x[1], a->ctx);
-    return code ? code : call_tangent(&a->r->guard, &a->x[1], d, out, a->ctx);
+    TRY(call_prepare(&a->r->guard, &a->x[1], a->ctx));
+    return call_tangent(&a->r->guard, &a->x[1], d, out, a->ctx);
 }
 
 static int guard_along2(const surface *a, const costate_point *d, const costate_point *e, double *out)
 {
-    int code = ready(&a->r->guard, &a->x[1], a->ctx);
-    return code ? code : a->r->guard.tangent2(&a->x[1], d, e, out, a->ctx);
+    TRY(call_prepare(&a->r->guard, &a->x[1], a->ctx));
+    return a->r->guard.tangent2(&a->x[1], d, e, out, a->ctx);
 }
 
 static int guard_back(const surface *a, double w, const costate_gradient *g)
 {
-    int code = ready(&a->r->guard, &a->x[1], a->ctx);
-    return code ? code : call_adjoint(&a->r->guard, &a->x[1], &w, g, a->ctx);
+    TRY(call_prepare(&a->r->guard, &a->x[1], a->ctx));
+    return call_adjoint(&a->r->guard, &a->x[1], &w, g, a->ctx);
 }
 
 /* g += w g''[d, .] */
 static int guard_back_along(const surface *a, const costate_point *d, double w, const costate_gradient *g)
 {
-    int code = ready(&a->r->guard, &a->x[1], a->ctx);
-    return code ? code : a->r->guard.adjoint_tangent(&a->x[1], d, &w, g, a->ctx);
+    TRY(call_prepare(&a->r->guard, &a->x[1], a->ctx));
+    return a->r->guard.adjoint_tangent(&a->x[1], d, &w, g, a->ctx);
 }
 
 static int guard_back_along2(const surface *a, const costate_point *d, const costate_point *e, double w,
                              const costate_gradient *g)
 {
-    int code = ready(&a->r->guard, &a->x[1], a->ctx);
-    return code ? code : a->r->guard.adjoint_tangent2(&a->x[1], d, e, &w, g, a->ctx);
+    TRY(call_prepare(&a->r->guard, &a->x[1], a->ctx));
+    return a->r->guard.adjoint_tangent2(&a->x[1], d, e, &w, g, a->ctx);
 }
 
 /* h of the user at side i */
 static int along(const surface *a, const costate_map *h, int i, const costate_point *d, double *out)
 {
-    int code = ready(h, &a->x[i], a->s->ctx);
-    return code ? code : call_tangent(h, &a->x[i], d, out, a->s->ctx);
+    TRY(call_prepare(h, &a->x[i], a->s->ctx));
+    return call_tangent(h, &a->x[i], d, out, a->s->ctx);
 }
 
 static int back(const surface *a, const costate_map *h, int i, const double *w, const costate_gradient *g)
 {
-    int code = ready(h, &a->x[i], a->s->ctx);
-    return code ? code : call_adjoint(h, &a->x[i], w, g, a->s->ctx);
+    TRY(call_prepare(h, &a->x[i], a->s->ctx));
+    return call_adjoint(h, &a->x[i], w, g, a->s->ctx);
 }
 
 static int back_along(const surface *a, const costate_map *h, int i, const costate_point *d, const double *w,
                       const costate_gradient *g)
 {
-    int code = ready(h, &a->x[i], a->s->ctx);
-    return code ? code : h->adjoint_tangent(&a->x[i], d, w, g, a->s->ctx);
+    TRY(call_prepare(h, &a->x[i], a->s->ctx));
+    return h->adjoint_tangent(&a->x[i], d, w, g, a->s->ctx);
 }
 
 /* sum_i c_i v_i */
@@ -167,6 +165,17 @@ static int part_along(const surface *a, const costate_point *d, double *part)
     TRY(guard_along(a, &phi, &by_state));
     TRY(guard_along2(a, &F, d, &by_guard));
     *part = (by_state + by_guard) / a->D;
+    return 0;
+}
+
+/* h0' d, h1' d into s->h1; with f_i' d at hand */
+static int moved_values(const surface *a, const sliding_map *of, const costate_point *d)
+{
+    sliding *s = a->s;
+    for (int i = 0; i < 2; i++) {
+        if (of->map == &s->rhs) memcpy(s->h1[i], s->f1[i], (size_t)s->n * sizeof(double));
+        else TRY(along(a, of->map, i, d, s->h1[i]));
+    }
     return 0;
 }
 
@@ -273,7 +282,7 @@ static int sliding_tangent(const costate_point *x, const costate_point *d, doubl
     TRY(surface_at(s, x, k, &a));
     TRY(values_of(&a, of->map));
     TRY(part_along(&a, d, &part));
-    for (int i = 0; i < 2; i++) TRY(along(&a, of->map, i, d, s->h1[i]));
+    TRY(moved_values(&a, of, d));
     mixed(&a, (size_t)of->rows, s->h1, out);
     for (int i = 0; i < of->rows; i++) out[i] += part * (s->h[1][i] - s->h[0][i]);
     return 0;
@@ -328,7 +337,7 @@ static int sliding_tangent2(const costate_point *x, const costate_point *d, cons
     memset(out, 0, (size_t)of->rows * sizeof *out);
     for (int i = 0; i < 2; i++) {
         double sign = i == 0 ? -1 : 1;
-        TRY(ready(of->map, &a.x[i], s->ctx));
+        TRY(call_prepare(of->map, &a.x[i], s->ctx));
         TRY(of->map->tangent2(&a.x[i], d, e, s->h1[0], s->ctx));
         axpy((size_t)of->rows, a.c[i], s->h1[0], out);
         TRY(along(&a, of->map, i, d, s->h1[0]));
@@ -353,7 +362,7 @@ static int sliding_adjoint_tangent(const costate_point *x, const costate_point *
     TRY(values_of(&a, of->map));
     TRY(gradient_of_guard(&a));
     TRY(motion_along(&a, d, &m));
-    for (int i = 0; i < 2; i++) TRY(along(&a, of->map, i, d, s->h1[i]));
+    TRY(moved_values(&a, of, d));
     TRY(part_back(&a, across(of, s->h1, w), g));
     TRY(part_back_along(&a, &m, across(of, s->h, w), g));
     TRY(mixed_back(&a, of, (double[]){-m.a, m.a}, w, g));

@@ -27,7 +27,7 @@ typedef struct {
     enum rule rule;             /* of steps and instants */
 } op;
 
-/* Work space of instants, n each but for */
+/* Work space of instants: n values each, unless it says otherwise */
 typedef struct {
     double *rate, *moved_rate;  /* nq */
     double *k, *V, *before, *by_y;

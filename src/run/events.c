@@ -78,7 +78,7 @@ static int stands_still(costate *c, const run *x)
     return w->still <= MOST_STILL ? 0 : too_many_events(c, "the last of them while the time stood still");
 }
 
-/* the situation after event k, but for relations that it moves over their thresholds */
+/* the situation after event k, before relations whose thresholds its jump crosses are determined anew */
 static int situation_after(costate *c, const run *x, int k, int *to)
 {
     const costate_event *e = &c->maps.event[k];

@@ -45,6 +45,15 @@ static int other_value(const costate_relation *r, int value, double u)
     return relation_beside(r, u, value == relation_beside(r, u, 1) ? -1 : 1);
 }
 
+static int flip(costate *c, double t, const double *y, int k)
+{
+    int *value = &c->watch.values[k];
+    double u;
+    TRY(to_user(c, k, t, y, &u, NULL));
+    *value = other_value(&c->P.relation[k], *value, u);
+    return 0;
+}
+
 /* The maps see values that are being determined. */
 static void bind_values(costate *c)
 {
@@ -63,7 +72,7 @@ static int by_signs(costate *c, double t, const double *y, int known)
         double u, noise;
         if (!known) values[k] = 0;
         TRY(to_user(c, k, t, y, &u, &noise));
-        g->open = fabs(r->whole ? u - rint(u) : u) <= fmax(noise, fmax(g->fired ? g->band : 0, known ? g->drift : 0));
+        g->open = relation_distance(r, u) <= fmax(noise, fmax(g->fired ? g->band : 0, known ? g->drift : 0));
         g->drift = 0;
         if (!g->open) values[k] = relation_value(r, u);
         else if (values[k] == COSTATE_SLIDES) continue;
@@ -76,12 +85,20 @@ static int by_signs(costate *c, double t, const double *y, int known)
 
 static situations *situations_of(costate *c, costate_tape *tape) { return tape ? &tape->situations : &c->situations; }
 
-/* gives the values a number, and binds it */
-static int name_values(costate *c, situations *s, const double *y, int mode)
+static int number_values(costate *c, costate_tape *tape, int mode, int *number)
 {
+    situations *s = situations_of(c, tape);
     s->relations = c->P.nrelations;
-    int number = situation_number(s, mode, c->watch.values);
-    if (number < 0) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the values of %d relations.", s->relations);
+    *number = situation_number(s, mode, c->watch.values);
+    if (*number >= 0) return 0;
+    return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the values of %d relations.", s->relations);
+}
+
+/* gives the values a number, and binds it */
+static int name_values(costate *c, costate_tape *tape, const double *y, int mode)
+{
+    int number;
+    TRY(number_values(c, tape, mode, &number));
     memory_bind(&c->st, y, number);
     return 0;
 }
@@ -97,7 +114,7 @@ int relations_begin(costate *c, costate_tape *tape, double t, const double *y, i
     bind_values(c);
     maps_bind_start(&c->maps, t);
     TRY(by_signs(c, t, y, 0));
-    return name_values(c, s, y, mode);
+    return name_values(c, tape, y, mode);
 }
 
 /* ---- guards at zero ---- */
@@ -180,7 +197,7 @@ int relations_before(costate *c, const run *x)
     int k = is_sliding(c);
     if (k < 0) return 0;
     TRY(to_user(c, k, x->t, c->work.y, &u, NULL));
-    guard_of(c, k)->drift = 2 * fabs(c->P.relation[k].whole ? u - rint(u) : u);
+    guard_of(c, k)->drift = 2 * relation_distance(&c->P.relation[k], u);
     return 0;
 }
 
@@ -195,13 +212,8 @@ static int settle_by_trial(costate *c, run *x, int mode, int *found)
         at[open++] = i;
     }
     for (unsigned flipped = 1; open > 1 && !*found && flipped <= 1u << open; flipped++) {
-        for (int i = 0; i < open; i++) {
-            double u;
-            if (i > 0 && flipped % (1u << i)) break;
-            TRY(to_user(c, at[i], x->t, c->work.y, &u, NULL));
-            values[at[i]] = other_value(&c->P.relation[at[i]], values[at[i]], u);
-        }
-        TRY(name_values(c, situations_of(c, x->tape), c->work.y, mode));
+        for (int i = 0; i < open && flipped % (1u << i) == 0; i++) TRY(flip(c, x->t, c->work.y, at[i]));
+        TRY(name_values(c, x->tape, c->work.y, mode));
         TRY(inconsistent(c, x, -1, &k));
         *found = k < 0;
     }
@@ -210,13 +222,11 @@ static int settle_by_trial(costate *c, run *x, int mode, int *found)
 
 static int settle(costate *c, run *x, int mode)
 {
-    int found;
-    double u;
-    int *values = c->watch.values, k = relation_slides(c->P.nrelations, values), open = 0;
+    int *values = c->watch.values, k = relation_slides(c->P.nrelations, values), open = 0, found;
     if (k >= 0) TRY(value_left(c, x->t, c->work.y, k, 0, &values[k]));
     for (int i = 0; i < c->P.nrelations; i++) open += guard_of(c, i)->open;
     for (int last = -1;; last = k) {
-        TRY(name_values(c, situations_of(c, x->tape), c->work.y, mode));        /* records of trial steps name them */
+        TRY(name_values(c, x->tape, c->work.y, mode));          /* records of trial steps name them */
         TRY(inconsistent(c, x, last, &k));
         if (k < 0) return 0;
         if (++c->watch.flips[k] > open) {
@@ -225,8 +235,7 @@ static int settle(costate *c, run *x, int mode)
             TRY(slides(c, x, k));
             continue;
         }
-        TRY(to_user(c, k, x->t, c->work.y, &u, NULL));
-        values[k] = other_value(&c->P.relation[k], values[k], u);
+        TRY(flip(c, x->t, c->work.y, k));
     }
 }
 
@@ -252,7 +261,7 @@ static int determine(costate *c, run *x, int with_slopes)
     for (int k = 0; k < c->P.nrelations; k++) any |= guard_of(c, k)->open;
     if (any && with_slopes) TRY(settle(c, x, mode));
     if (any && with_slopes) fresh(c, 0);
-    return name_values(c, situations_of(c, x->tape), c->work.y, mode);
+    return name_values(c, x->tape, c->work.y, mode);
 }
 
 int relations_anew(costate *c, run *x, int with_slopes, int *changed)
@@ -268,18 +277,11 @@ int relations_anew(costate *c, run *x, int with_slopes, int *changed)
 
 int relation_flips(costate *c, const run *x, int k, int mode, int *number)
 {
-    double u;
-    situations *s = situations_of(c, x->tape);
-    int *values = c->watch.values, slid;
+    int *values = c->watch.values;
     memcpy(values, c->maps.bound.relation, (size_t)c->P.nrelations * sizeof *values);
-    slid = k >= 0 && values[k] == COSTATE_SLIDES;
-    if (slid) TRY(value_left(c, x->t, c->work.y, k, 1, &values[k]));
-    else if (k >= 0) {
-        TRY(to_user(c, k, x->t, c->work.y, &u, NULL));
-        values[k] = other_value(&c->P.relation[k], values[k], u);
-    }
-    *number = situation_number(s, mode, c->watch.values);
-    return *number < 0 ? fail(&c->v, COSTATE_NO_MEMORY, "No memory for the values of relations.") : 0;
+    if (k >= 0 && values[k] == COSTATE_SLIDES) TRY(value_left(c, x->t, c->work.y, k, 1, &values[k]));
+    else if (k >= 0) TRY(flip(c, x->t, c->work.y, k));
+    return number_values(c, x->tape, mode, number);
 }
 
 int relation_turns(costate *c, run *x)
@@ -289,7 +291,7 @@ int relation_turns(costate *c, run *x)
     int again = g->turned && g->turned_at == x->t;
     TRY(relation_flips(c, x, k, mode, &to));
     if (again) TRY(slides(c, x, k));
-    if (again) TRY(name_values(c, situations_of(c, x->tape), c->work.y, mode));
+    if (again) TRY(name_values(c, x->tape, c->work.y, mode));
     else memory_bind(&c->st, c->work.y, to);
     g->turned = 1;
     g->turned_at = x->t;
