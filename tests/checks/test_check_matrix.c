@@ -192,9 +192,33 @@ static void refusals(void **state)
     costate_free(c);
 }
 
+static int undefined(const costate_point *x, double *out, void *ctx)
+{
+    (void)x; (void)ctx;
+    *out = NAN;
+    return 0;
+}
+
+/* Builds with the address sanitizer also see that nothing leaks. */
+static void relations_that_fail(void **state)
+{
+    (void)state;
+    faulty P = {.fault = NONE, .soft = 1};
+    const costate_preconditioner p = {.setup = faulty_setup, .solve = faulty_solve, .ctx = &P};
+    const costate_relation relation = {.guard = {.value = undefined}};
+    const costate_problem equations = {.n = UNKNOWNS, .rhs = {.value = f, .tangent = tangent_of_f},
+                                       .nrelations = 1, .relation = &relation};
+    costate *c = costate_new(costate_method_find("w6s4os"), &equations, &(costate_options){.preconditioner = &p,
+                             .solver = COSTATE_LS_PRECONDITIONER});
+    costate_report r;
+    assert_int_equal(costate_check_matrix(c, 0, 0.1, (double[UNKNOWNS]){1, 1, 1, 1, 1}, NULL, &r), COSTATE_NOT_FINITE);
+    assert_non_null(strstr(r.text, "relation[0].guard is NaN or Inf at t = 0"));
+    costate_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(faults), cmocka_unit_test(softness), cmocka_unit_test(matrices),
-                                       cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(refusals), cmocka_unit_test(relations_that_fail)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
