@@ -128,12 +128,11 @@ static int may_be_zero(const guarded *g)
     return g->value == 0 || g->fired || g->size == 0 || fabs(g->value) <= 1e-9 * g->size;
 }
 
-/* For a guard that has just fired: is its value the round-off of its terms? */
-static int still_zero(costate *c, const record *r, int k, int *zero)
+int guard_is_zero(costate *c, int k, double t, const double *y, double e, double band, int *zero)
 {
-    double e = c->watch.guard[k].value, noise;
-    TRY(guard_noise(c, k, r->t, r->y, e, &noise));
-    *zero = fabs(e) <= noise;
+    double noise = 0;
+    if (fabs(e) > band) TRY(guard_noise(c, k, t, y, e, &noise));
+    *zero = fabs(e) <= fmax(band, noise);
     return 0;
 }
 
@@ -171,7 +170,7 @@ static int arm_one(costate *c, const record *r, int k)
         TRY(guard_slope(c, r, k, 0, &slope));
         double zero = same_start(c, g, r) * fabs(slope / r->h);
         g->from_zero = g->value == 0 || fabs(g->value) <= fmax(zero, g->fired ? g->band : 0);
-        if (!g->from_zero && g->fired) TRY(still_zero(c, r, k, &g->from_zero));
+        if (!g->from_zero && g->fired) TRY(guard_is_zero(c, k, r->t, r->y, g->value, 0, &g->from_zero));
         if (g->from_zero) g->sign = sign_of(slope);
         if (g->from_zero && !g->fired) TRY(bends(c, r, k, slope));
     }

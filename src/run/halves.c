@@ -112,7 +112,7 @@ void halves_took(costate *c, const run *x)
     s->left = rest > CRUMB * fabs(half(s)) ? c->in.dir * rest : 0;
 }
 
-/* its maps but steps of length zero */
+/* its maps but those that only say how a run came to its steps and events */
 static int changes(const costate_tape *t)
 {
     int count = 0;

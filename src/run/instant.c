@@ -18,12 +18,8 @@ static const double STOPPED = 1e-7;
 
 static int still_zero(costate *c, const run *x, int k, double *level, int *zero)
 {
-    const guarded *g = &c->watch.guard[k];
-    double noise = 0;
     TRY(guard_value(c, k, x->t, c->work.y, level));
-    if (fabs(*level) > g->band) TRY(guard_noise(c, k, x->t, c->work.y, *level, &noise));
-    *zero = fabs(*level) <= fmax(g->band, noise);
-    return 0;
+    return guard_is_zero(c, k, x->t, c->work.y, *level, c->watch.guard[k].band, zero);
 }
 
 /* by a short step from here, if there is one */

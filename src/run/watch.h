@@ -73,6 +73,8 @@ int guard_value(costate *, int event, double t, const double *y, double *e);
 /* its largest change if t and y change by a fraction `part` of themselves; guard_noise: by round-off */
 int guard_moves(costate *, int event, double t, const double *y, double e, double part, double *moves);
 int guard_noise(costate *, int event, double t, const double *y, double e, double *noise);
+/* is e no more than this band, or the round-off of its terms? */
+int guard_is_zero(costate *, int event, double t, const double *y, double e, double band, int *zero);
 /* arm.c: the derivative of a guard along the dense output with respect to theta */
 int guard_slope(costate *, const record *, int event, double theta, double *slope);
 /* the same with fewer calls, where only its sign is used: it may be round-off */
