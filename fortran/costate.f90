@@ -39,7 +39,8 @@ module costate
         COSTATE_W_METHOD = 32, COSTATE_EXPLICIT_FIRST = 64
     integer(c_int), parameter :: &
         COSTATE_AUTO = 0, COSTATE_ELEMENTARY = 1, COSTATE_PI = 2, COSTATE_GUSTAFSSON = 3, COSTATE_FIXED = 4, &
-        COSTATE_STABILITY_ON = 0, COSTATE_STABILITY_OFF = 1
+        COSTATE_STABILITY_ON = 0, COSTATE_STABILITY_OFF = 1, &
+        COSTATE_ESTIMATE_ON = 0, COSTATE_ESTIMATE_OFF = 1
     integer(c_int), parameter :: COSTATE_EST_CLASSICAL = 0, COSTATE_EST_SDIRK = 1
     integer(c_int), parameter :: COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT = 1, COSTATE_STAGE_ITERATIVE = 2
     integer(c_int), parameter :: COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY = 1, COSTATE_CHECKPOINTS = 2
@@ -225,6 +226,7 @@ module costate
         type(c_ptr) :: on_back_ctx = c_null_ptr
         integer(c_int) :: stability = COSTATE_STABILITY_ON
         integer(c_int) :: gradient_control = 0
+        integer(c_int) :: gradient_estimate = COSTATE_ESTIMATE_ON
         type(c_ptr) :: members = c_null_ptr                     ! c_char, ends with c_null_char
         type(c_funptr) :: step_bound = c_null_funptr            ! costate_value: the longest step
     end type
@@ -256,6 +258,7 @@ module costate
         integer(c_long) :: factors_kept = 0
         integer(c_long) :: factors_not_kept = 0
         real(c_double) :: krylov_error = 0
+        real(c_double) :: gradient_error = 0
         integer(c_long) :: events = 0
         integer(c_long) :: guards = 0
         integer(c_long) :: located = 0

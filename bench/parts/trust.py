@@ -9,6 +9,8 @@ import subprocess
 MODES = ("plain", "stable", "controlled")
 RIGHT, WRONG = 1e-4, 0.1                               # of y; of a gradient beside such a y
 NEAR = (0.3, 3)                                        # estimated over true error
+LARGE, BEYOND = 0.03, 50                                # a sweep names a gradient whose error it finds above both, the
+                                                       # second in units of rtol
 KNOWN = 1e-11                                          # true errors below are too near the round-off of the references
 GOAL = 3                                               # true error in units of the tolerance
 WHAT = ("y", "G", "dy/dy0", "dG/dy0")                  # in the order of the rows
@@ -21,6 +23,7 @@ def part_trust(run, rep):
     with open(os.path.join(run.out, "trust.json"), "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for several in rows.values() for row in several)
     gradients(rep, rows["steps"])
+    sampled(rep, rows)
     estimates(rep, rows["accuracy"])
     goals(rep, rows["goal"])
 
@@ -116,6 +119,37 @@ def wrong_gradients(rep, references, runs):
     for mode in MODES[1:]:
         rep.target("%s steps: gradients wrong by more than %g where y is right to %.0e (plain steps: %d)" % (
             mode, WRONG, RIGHT, total["plain"][3]), total[mode][3], 0)
+
+
+# ---- what sweeps say of their gradients ------------------------------------------------------------------------------
+
+
+def graded(rows):
+    """(what the run is one of, error of its gradient, error that its sweep has found, rtol), where y is right"""
+    for row in rows["steps"]:
+        if row["set"] == "steps" and is_right(row):
+            yield "explicit, " + row["mode"], row["error_derivative"], row["estimate"], row["asked"]
+    for row in rows["accuracy"]:
+        if not row["status"] and None not in row["errors"] and max(row["errors"][k] for k in VALUES) <= RIGHT:
+            yield row["family"], max(row["errors"][k] for k in GRADIENTS), row["sampled"], row["asked"]
+
+
+def sampled(rep, rows):
+    """null is what is not finite"""
+    grades = {"wrong": 2, "by 0.01 to %g" % WRONG: 1, "right to 0.01": 0}
+    counts = {}
+    for kind, error, found, rtol in graded(rows):
+        grade = 2 if error is None or error > WRONG else int(error > 0.01)
+        count = counts.setdefault(kind, {0: [0, 0], 1: [0, 0], 2: [0, 0]})[grade]
+        count[0] += 1
+        count[1] += found is None or found > max(LARGE, BEYOND * rtol)
+    rep.plain_table("Gradients that their sweeps name, where y is right to %.0e" % RIGHT,
+                    ["runs"] + [head for name in grades for head in (name, "named")],
+                    [[kind] + [n for grade in grades.values() for n in of[grade]] for kind, of in counts.items()])
+    asked = [of for kind, of in counts.items() if kind != "explicit, plain"]
+    wrong, named = (sum(of[2][k] for of in asked) for k in (0, 1))
+    rep.target("share of wrong gradients that their sweeps name", named / wrong if wrong else None, 0.9, True)
+    rep.target("right gradients that their sweeps name", sum(of[0][1] for of in asked), 0)
 
 
 # ---- estimates -------------------------------------------------------------------------------------------------------

@@ -95,6 +95,7 @@ static int run(const task *k, const char *method, double rtol, int mode, outcome
     if (c) *s = *costate_get_stats(c);
     *steps = costate_tape_steps(tape);
     if (status == COSTATE_OK) status = costate_adjoint(c, tape, 1, o->g, NULL, NULL, NULL);
+    if (c) s->gradient_error = costate_get_stats(c)->gradient_error;
     snprintf(text, 400, "%s", costate_message(c));
     costate_tape_free(tape);
     costate_free(c);
@@ -145,6 +146,7 @@ static void row(const task *k, const char *method, double rtol, int mode, const 
     if (status == COSTATE_OK) {
         json_number(&j, "error", distance(k->P.n, o->y, z->y) / norm(k->P.n, z->y));
         json_number(&j, "error_derivative", distance(k->P.n, o->g, z->g) / norm(k->P.n, z->g));
+        json_number(&j, "estimate", s.gradient_error);
     }
     json_end(&j);
     fflush(stdout);

@@ -361,6 +361,7 @@ int costate_method_describe(const costate_method *, costate_method_info *);
 /* ---- options ---------------------------------------------------------------------------------------- */
 
 enum costate_stability { COSTATE_STABILITY_ON = 0, COSTATE_STABILITY_OFF };
+enum costate_estimate_of_gradients { COSTATE_ESTIMATE_ON = 0, COSTATE_ESTIMATE_OFF };
 enum costate_controller { COSTATE_AUTO = 0, COSTATE_ELEMENTARY, COSTATE_PI, COSTATE_GUSTAFSSON, COSTATE_FIXED };
 enum costate_estimator { COSTATE_EST_CLASSICAL = 0, COSTATE_EST_SDIRK };
 enum costate_stage_solve { COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT, COSTATE_STAGE_ITERATIVE };
@@ -563,6 +564,10 @@ typedef struct {
                                            solver than COSTATE_LS_GMRES.  Each costs a tangent through every step, and
                                            steps are shorter where a gradient is harder than y: often 1.5 to 3 times as
                                            many, more with waves.  0: none */
+    int gradient_estimate;            /**< COSTATE_ESTIMATE_ON: costate_adjoint and costate_integrate_adj estimate the
+                                           relative error of their gradients (costate_stats.gradient_error) for at most
+                                           a twentieth of their products more, and costate_message says so where it is
+                                           large.  COSTATE_ESTIMATE_OFF: they do not */
     const char *members;              /**< of a composite method: names of the members that may be chosen, as "bs54
                                            radau2a5", or of those that may not, with a minus sign, as "-rodas5p";
                                            separated by spaces or commas.  NULL: all that the problem allows */
@@ -603,6 +608,11 @@ typedef struct {
     long factors_not_kept;            /**< those for which there was no room: sweeps compute them again */
     double krylov_error;              /**< of the last sweep, not a sum: the estimated relative error that a krylov_tol
                                            above 1e-13 left in its tangents or gradients; 0: exact */
+    double gradient_error;            /**< of the last costate_adjoint or costate_integrate_adj, not a sum: the relative
+                                           error of its gradients with respect to y0, the largest of all functionals,
+                                           as sampled at a few of its steps; 0: nothing was found, or nothing could be
+                                           measured (fewer than 60 steps by a method without an error estimate, ...).
+                                           costate_accuracy measures it */
     long events, guards;              /**< events that occurred; calls of guard.value */
     long located;                     /**< steps repeated to end at an event (not counted in `steps`) */
     long adjoints3;                   /**< calls of rhs.adjoint_tangent2 */

@@ -427,13 +427,16 @@ class Run:
     t, y        where it ended; y: n states; q: running costs; m: memory variables
     at          states at t_eval (n by their number); NaN where an event or on_step ended the run before
     stats       counts, a dictionary; message: a hint, or "No error."; stopped: on_step ended the run
+    gradient_error
+                the relative error of the gradients of the last adjoint or gradient, as its sweep has sampled it;
+                None before; message says so where it is large
     derivatives "exact", "complex step" or "differences": how derivatives of the functions are computed, the least exact
                 way of all that were used.  It can change when complex steps turn out to be wrong: the run is then
                 repeated with differences"""
 
     def __init__(self, problem, t_span, y0, p, t_eval, record, dense, on_step):
         self.problem, (self.t0, self._t1), self.stopped = problem, (float(t) for t in t_span), False
-        self._given = tuple(None if a is None else np.array(a) for a in (y0, p))
+        self._given, self.gradient_error = tuple(None if a is None else np.array(a) for a in (y0, p)), None
         self._options = checked_times(t_eval, self.t0, self._t1), record, dense
         self._integrate(on_step)
 
@@ -658,8 +661,13 @@ class Run:
 
     def _sweep(self, lam, mu, times, seen):
         b = self._b
-        b.check(lib.costate_adjoint(b.solver, self._taped(), len(lam), pointer(lam),
-                                    pointer(mu) if b.np else ffi.NULL, times, seen))
+        status = lib.costate_adjoint(b.solver, self._taped(), len(lam), pointer(lam),
+                                     pointer(mu) if b.np else ffi.NULL, times, seen)
+        if status == lib.COSTATE_OK:
+            b.owner.raised = None               # a state of another time may be none for f: see sampled.c
+        b.check(status)
+        self.gradient_error = lib.costate_get_stats(b.solver).gradient_error
+        self.message = library.said(lib.costate_message(b.solver))
         if self._start is not None:
             self._start.through(self.t0, self._p, lam, mu, times.t0 if times and times.t0 else None)
 

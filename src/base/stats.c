@@ -21,4 +21,5 @@ void stats_add(costate_stats *to, const costate_stats *of_one)
     if (of_one->tape_bytes > to->tape_bytes) to->tape_bytes = of_one->tape_bytes;
     to->correction = larger(to->correction, of_one->correction);
     to->krylov_error = larger(to->krylov_error, of_one->krylov_error);
+    to->gradient_error = larger(to->gradient_error, of_one->gradient_error);
 }

@@ -4,7 +4,7 @@
 
 #include <costate/costate.h>
 
-/* of tape_bytes and krylov_error the larger */
+/* of tape_bytes, krylov_error and gradient_error the larger */
 void stats_add(costate_stats *to, const costate_stats *);
 
 #endif

@@ -98,7 +98,7 @@ static int gradients(costate *c, const costate_tape *tape, unsigned wanted, obse
     TRY(adjoint_begin(c, tape, m, o->lambda, wanted & OF_P ? o->mu : NULL, timed));
     TRY(check_observations(c, tape, &seen, ADJOINT));
     TRY(tape_begin(c, tape));
-    int status = adjoint_sweep(c, tape, m, o->lambda, wanted & OF_P ? o->mu : NULL, timed, &seen, after);
+    int status = adjoint_sweep(c, tape, m, o->lambda, wanted & OF_P ? o->mu : NULL, timed, &seen, after, NULL);
     tape_leave(tape);
     return x->code ? called(c, "at_time", x->code) : status;
 }

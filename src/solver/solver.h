@@ -48,6 +48,8 @@ typedef struct {                /* work space of runs */
     double *clock;              /* progress.c: 4 */
 } workspace;
 
+enum { PLACES_MOST = 8, SAMPLED = 5 + 2 * PLACES_MOST };        /* of a sweep: places where local errors are measured */
+
 typedef struct {                /* work space of derivatives, for m columns */
     int columns, all;           /* all: with that of guards */
     void *block;
@@ -58,6 +60,7 @@ typedef struct {                /* work space of derivatives, for m columns */
     double *seed;               /* s*m*n: adjoint seeds of the stages; n*m: tangents at an observation */
     double *w, *sum;            /* n*m: adjoint seed of an observation; sum of them over a step */
     double *tau;                /* 3 m: adjoint of t; contributions of observations */
+    double *sampled;            /* SAMPLED m: estimated errors of gradients (sweeps/sampled.c) */
     event_work events;          /* work space of events and memory variables */
 } columns;
 

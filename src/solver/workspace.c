@@ -102,6 +102,7 @@ int columns_prepare(costate *c, int m)
         d->w = take(&at, n * k);
         d->sum = take(&at, n * k);
         d->tau = take(&at, 3 * k);
+        d->sampled = take(&at, SAMPLED * k);
         layout_events(c, &at, k);
         if (block) break;
         free(d->block);

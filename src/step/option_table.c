@@ -76,6 +76,7 @@ const option option_table[] = {
     OTHER(on_back_ctx, OPTION_POINTER, 0),
     INTEGER(stability, 0, 0, COSTATE_STABILITY_OFF, STEPS, 0),
     INTEGER(gradient_control, 0, 0, 1000, STEPS | ALONE | ONE_RUN, 0),
+    INTEGER(gradient_estimate, 0, 0, COSTATE_ESTIMATE_OFF, 0, 0),
     OTHER(members, OPTION_TEXT, STEPS),
     OTHER(step_bound, OPTION_POINTER, STEPS | ALONE),
     {.name = NULL}

@@ -8,6 +8,7 @@
 #include "solver/arguments.h"
 #include "solver/members.h"
 #include "solver/workspace.h"
+#include "sweeps/sampled.h"
 #include "sweeps/sweep.h"
 
 int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
@@ -234,12 +235,13 @@ static void pm_end(const costate *c, int m, double *mu)
 }
 
 /* on_back after each step: memory variables' gradients, which steps add to pm, are rows of lambda by then. */
-typedef struct { costate *c; int m; double *lambda, *mu, *pm; const visit *after; } looking;
+typedef struct { costate *c; int m; double *lambda, *mu, *pm; const visit *after; sampled *sampled; } looking;
 
 static int adjoint_shown(void *ctx, sweep_state *w, op o)
 {
     const looking *s = ctx;
     costate *c = s->c;
+    if (o.kind == STEP && s->sampled) TRY(sampled_step(s->sampled, w, o.step));
     TRY(adjoint_of(NULL, w, o));
     if (o.kind != STEP || !(c->o.on_back || s->after)) return 0;
     memory_from_pm(&c->st, s->m, s->lambda, s->pm);
@@ -253,7 +255,7 @@ static int adjoint_shown(void *ctx, sweep_state *w, op o)
 }
 
 int adjoint_sweep(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
-                  const costate_observations *o, const visit *after)
+                  const costate_observations *o, const visit *after, sampled *sample)
 {
     size_t k = (size_t)m;
     int timed = timed_sweep(c, times);
@@ -269,8 +271,9 @@ int adjoint_sweep(costate *c, const costate_tape *tape, int m, double *lambda, d
     clear_events(times, (size_t)tape->maps.events, k);
     members_sweep(c);
     members_left_sweep(c);
-    looking at = {c, m, lambda, mu, pm, after};
+    looking at = {c, m, lambda, mu, pm, after, sample};
     TRY(sweep_backward(&w, 0, tape->count, &(visit){adjoint_shown, &at}));
+    if (sample) TRY(sampled_end(sample, &w));
     verdict_at(&c->v, ended);
     memory_from_pm(&c->st, m, lambda, pm);
     pm_end(c, m, mu);
@@ -282,6 +285,17 @@ int adjoint_sweep(costate *c, const costate_tape *tape, int m, double *lambda, d
     return space_sound(&c->maps.space, (size_t)c->st.np * k, mu, "The gradients are NaN or Inf.");
 }
 
+/* a sweep that was asked for, with the estimate of its errors */
+static int adjoint_estimated(costate *c, const costate_tape *tape, int m, double *lambda, double *mu,
+                             const costate_times *times, const costate_observations *o)
+{
+    sampled sample;
+    if (c->o.gradient_estimate == COSTATE_ESTIMATE_OFF)
+        return adjoint_sweep(c, tape, m, lambda, mu, times, o, NULL, NULL);
+    sampled_begin(&sample, c, tape);
+    return adjoint_sweep(c, tape, m, lambda, mu, times, o, NULL, &sample);
+}
+
 int solver_adjoint(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
                    const costate_observations *o)
 {
@@ -290,7 +304,7 @@ int solver_adjoint(costate *c, const costate_tape *tape, int m, double *lambda, 
     TRY(adjoint_begin(c, tape, m, lambda, mu, times));
     TRY(check_observations(c, tape, o, ADJOINT));
     TRY(tape_begin(c, tape));
-    int status = adjoint_sweep(c, tape, m, lambda, mu, times, o, NULL);
+    int status = adjoint_estimated(c, tape, m, lambda, mu, times, o);
     tape_leave(tape);
     return status;
 }
@@ -310,5 +324,5 @@ int solver_integrate_adj(costate *c, double t0, double t1, double *y, const doub
     if (r == 0 && !all_finite((size_t)c->st.N * (size_t)m, lambda))
         r = fail(&c->v, COSTATE_BAD_ARGUMENT, "seed set lambda to NaN or Inf.");
     TRY(space_agree(&c->maps.space, r));
-    return adjoint_sweep(c, c->own, m, lambda, mu, times, NULL, NULL);    /* uses the factorisation of the last step */
+    return adjoint_estimated(c, c->own, m, lambda, mu, times, NULL);      /* uses the factorisation of the last step */
 }

@@ -3,6 +3,7 @@
 #define COSTATE_SWEEPS_SWEEP_H
 
 #include "solver/solver.h"
+#include "sweeps/sampled.h"
 
 typedef struct { int (*row)(void *ctx, sweep_state *, op); void *ctx; } visit;
 int tangent_of(void *none, sweep_state *, op);                      /* tangent-linear maps of the operations */
@@ -12,9 +13,9 @@ int adjoint_of(void *none, sweep_state *, op);
 int sweep_forward(sweep_state *, int from, int to, const visit *);
 int sweep_backward(sweep_state *, int from, int to, const visit *);
 /* lambda, mu, times <- the gradients before the tape, on which a sweep has begun (tape_begin); after: called for each
-   step, with those before it, or NULL */
+   step, with those before it, or NULL; and what their errors may be, where `sampled` is not NULL */
 int adjoint_sweep(costate *, const costate_tape *, int m, double *lambda, double *mu, const costate_times *,
-                  const costate_observations *, const visit *after);
+                  const costate_observations *, const visit *after, sampled *);
 sweep_state sweep_of(costate *, const costate_tape *, const reader *, int m, const costate_times *,
                      const costate_observations *);
 int check_observations(costate *, const costate_tape *, const costate_observations *, enum mode);

@@ -103,11 +103,14 @@ static inline void add_stats(costate_stats *to, const costate_stats *from)
     costate_stats rest = *from;
     size_t tape = from->tape_bytes > to->tape_bytes ? from->tape_bytes : to->tape_bytes;
     double krylov = fmax(from->krylov_error, to->krylov_error);
+    double gradient = fmax(from->gradient_error, to->gradient_error);
     rest.tape_bytes = to->tape_bytes = 0;
     rest.krylov_error = to->krylov_error = 0;
+    rest.gradient_error = to->gradient_error = 0;
     for (size_t k = 0; k < sizeof rest / sizeof(long); k++) ((long *)(void *)to)[k] += ((long *)(void *)&rest)[k];
     to->tape_bytes = tape;
     to->krylov_error = krylov;
+    to->gradient_error = gradient;
 }
 
 /* each member by a solver of its own */
