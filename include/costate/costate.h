@@ -361,7 +361,7 @@ int costate_method_describe(const costate_method *, costate_method_info *);
 /* ---- options ---------------------------------------------------------------------------------------- */
 
 enum costate_stability { COSTATE_STABILITY_ON = 0, COSTATE_STABILITY_OFF };
-enum costate_estimate_of_gradients { COSTATE_ESTIMATE_ON = 0, COSTATE_ESTIMATE_OFF };
+enum costate_estimate_of_gradients { COSTATE_ESTIMATE_ON = 0, COSTATE_ESTIMATE_LOCAL, COSTATE_ESTIMATE_OFF };
 enum costate_controller { COSTATE_AUTO = 0, COSTATE_ELEMENTARY, COSTATE_PI, COSTATE_GUSTAFSSON, COSTATE_FIXED };
 enum costate_estimator { COSTATE_EST_CLASSICAL = 0, COSTATE_EST_SDIRK };
 enum costate_stage_solve { COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT, COSTATE_STAGE_ITERATIVE };
@@ -567,7 +567,10 @@ typedef struct {
     int gradient_estimate;            /**< COSTATE_ESTIMATE_ON: costate_adjoint and costate_integrate_adj estimate the
                                            relative error of their gradients (costate_stats.gradient_error) for at most
                                            a twentieth of their products more, and costate_message says so where it is
-                                           large.  COSTATE_ESTIMATE_OFF: they do not */
+                                           large.  Unless autonomous is 1, up to 20 evaluations of f and r at t0 and t1,
+                                           for states of other times, find whether these depend on t;
+                                           COSTATE_ESTIMATE_LOCAL: they are left out, and with them a part of the
+                                           estimate.  COSTATE_ESTIMATE_OFF: there is none */
     const char *members;              /**< of a composite method: names of the members that may be chosen, as "bs54
                                            radau2a5", or of those that may not, with a minus sign, as "-rodas5p";
                                            separated by spaces or commas.  NULL: all that the problem allows */

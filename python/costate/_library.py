@@ -153,7 +153,8 @@ WORDS = {
     "stage_solve": {"auto": "COSTATE_STAGE_AUTO", "direct": "COSTATE_STAGE_DIRECT",
                     "iterative": "COSTATE_STAGE_ITERATIVE"},
     "stability": {"on": "COSTATE_STABILITY_ON", "off": "COSTATE_STABILITY_OFF"},
-    "gradient_estimate": {"on": "COSTATE_ESTIMATE_ON", "off": "COSTATE_ESTIMATE_OFF"},
+    "gradient_estimate": {"on": "COSTATE_ESTIMATE_ON", "local": "COSTATE_ESTIMATE_LOCAL",
+                          "off": "COSTATE_ESTIMATE_OFF"},
     "predictor": {"on": "COSTATE_PREDICT", "off": "COSTATE_PREDICT_NONE"},
 }
 # members of costate_options that are numbers; Python has no use for the other pointers, nor for this count of them

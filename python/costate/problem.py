@@ -175,6 +175,8 @@ class Built:
     def options(self):
         problem, o = self.problem, self.o
         library.tolerances(o, self.n, problem.rtol, problem.atol, self.keep)
+        if problem.model is None and not problem.options.get("autonomous"):
+            o.gradient_estimate = lib.COSTATE_ESTIMATE_LOCAL        # a function may raise for a state of another time
         for name, value in {**accurate_inside(library.method(problem.method or "auto")), **problem.options}.items():
             library.set_option(o, name, value, self.keep)
         if self.way == "differences":
@@ -663,8 +665,6 @@ class Run:
         b = self._b
         status = lib.costate_adjoint(b.solver, self._taped(), len(lam), pointer(lam),
                                      pointer(mu) if b.np else ffi.NULL, times, seen)
-        if status == lib.COSTATE_OK:
-            b.owner.raised = None               # a state of another time may be none for f: see sampled.c
         b.check(status)
         self.gradient_error = lib.costate_get_stats(b.solver).gradient_error
         self.message = library.said(lib.costate_message(b.solver))

@@ -24,6 +24,7 @@ int worker_given(worker *w)
     const costate_members *a = e->all;
     w->P = *e->P;
     w->o = e->o;
+    w->o.gradient_estimate = COSTATE_ESTIMATE_OFF;      /* lanes have none either: all members are treated alike */
     int r = a->each_thread ? a->each_thread(w->number, &w->P, &w->o, a->ctx) : 0;
     if (r != 0) {
         snprintf(w->text, sizeof w->text, "The callback each_thread returned %d.", r);

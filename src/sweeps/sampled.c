@@ -40,7 +40,8 @@ static const double LARGE = 0.03, BEYOND = 50;
 static int may_conserve(const costate *c, const costate_tape *tape)
 {
     int plain = tape->maps.count == 0 && c->P.nstops == 0 && c->st.nm == 0 && !corrects(&c->maps) && !relaxes(&c->maps);
-    return plain && equation_plain(&c->maps) && (c->o.autonomous || !c->maps.space.sum);
+    int looks = c->o.gradient_estimate == COSTATE_ESTIMATE_ON && !c->maps.space.sum;
+    return plain && equation_plain(&c->maps) && (c->o.autonomous || looks);
 }
 
 void sampled_begin(sampled *s, costate *c, const costate_tape *tape)
@@ -64,21 +65,17 @@ static int slope(costate *c, double t, const double *y, double *out)
     return c->st.nq ? map_value(&c->maps, &c->maps.cost, t, y, out + c->st.n) : 0;
 }
 
-/* Is y' at y the same at both ends of the run?  Where it cannot be computed, it is not. */
-static int same_at_ends(costate *c, const costate_tape *tape, const double *y)
+/* Is y' at y the same at both ends of the run?  Where it is not defined, it is not. */
+static int keep_conserving(sampled *s, const costate_tape *tape, const double *y)
 {
+    costate *c = s->c;
     size_t all = (size_t)(c->st.n + c->st.nq);
     double *a = c->work.err, *b = c->work.z;
-    const verdict before = c->v;
+    if (!s->conserves || c->o.autonomous) return 0;
     int status = slope(c, tape->from.t0, y, a);
     if (status == 0) status = slope(c, tape->from.t1, y, b);
-    c->v = before;
-    return status == 0 && memcmp(a, b, all * sizeof *a) == 0;
-}
-
-static int is_autonomous(const sampled *s, const costate_tape *tape, const double *y)
-{
-    return s->c->o.autonomous || same_at_ends(s->c, tape, y);
+    s->conserves = status == 0 && memcmp(a, b, all * sizeof *a) == 0;
+    return status < 0 ? status : 0;
 }
 
 /* sums[0]: lambda^T y', sums[1]: sum |lambda_i y'_i| of one functional */
@@ -97,7 +94,8 @@ static int begin_conserved(sampled *s, const sweep_state *w)
 {
     costate *c = s->c;
     double sums[2];
-    if (!s->conserves || !(s->conserves = is_autonomous(s, w->tape, w->tape->end))) return 0;
+    TRY(keep_conserving(s, w->tape, w->tape->end));
+    if (!s->conserves) return 0;
     TRY(slope(c, w->tape->from.t1, w->tape->end, c->work.err));
     for (int j = 0; j < w->g.m; j++) {
         TRY(products_with_slope(c, w->g.lambda + (size_t)j * (size_t)c->st.N, c->work.err, sums));
@@ -110,7 +108,8 @@ static int end_conserved(sampled *s, const sweep_state *w)
 {
     costate *c = s->c;
     double sums[2];
-    if (!s->conserves || !is_autonomous(s, w->tape, w->now.y)) return 0;
+    TRY(keep_conserving(s, w->tape, w->now.y));
+    if (!s->conserves) return 0;
     TRY(slope(c, w->now.t, w->now.y, c->work.err));
     for (int j = 0; j < w->g.m; j++) {
         TRY(space_total(&c->maps.space, 1, &s->seen[j]));
@@ -274,7 +273,7 @@ int sampled_step(sampled *s, sweep_state *w, int step)
     int due = s->at < s->places && step < w->tape->count - (s->at + 0.5) * s->apart;
     int begins = s->steps == 0 && due && step > CARRIED && has_sum(c) && s->begun < 2 * s->places;
     if (s->steps == 0 && !begins) return 0;
-    if (begins && s->conserves) s->conserves = is_autonomous(s, w->tape, w->now.y);
+    if (begins) TRY(keep_conserving(s, w->tape, w->now.y));
     s->begun += begins;
     TRY(begins ? local_error(s, w) : carry(c, w, NULL));
     s->steps++;

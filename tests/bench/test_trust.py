@@ -53,8 +53,8 @@ def test_all_of_a_problem():
     """implicit methods alone on stiff ones, explicit ones elsewhere, too"""
     families = {problem: {row["family"] for row in rows("accuracy", problem, "all", "1e-2")}
                 for problem in ("orego", "detest_A3")}
-    assert families["orego"] == {"sdirk", "firk", "ros"}, families
-    assert families["detest_A3"] == {"sdirk", "firk", "ros", "erk", "rkc"}, families
+    assert families["orego"] == {"sdirk", "firk", "ros", "composite"}, families
+    assert families["detest_A3"] == {"sdirk", "firk", "ros", "erk", "rkc", "composite"}, families
 
 
 def test_wrong_usage():
@@ -75,7 +75,7 @@ def test_part():
         with open(os.path.join(place, "trust.json"), encoding="utf-8") as file:
             kept = [json.loads(line) for line in file]
     assert {row["set"] for row in kept} == {"reference", "steps", "accuracy", "goal"}
-    assert len(report.targets) == 6 and not any("not measured" in line for line in report.targets), report.targets
+    assert len(report.targets) == 8 and not any("not measured" in line for line in report.targets), report.targets
     assert sum(line.startswith("### ") for line in report.lines) >= 6
 
 
@@ -93,6 +93,23 @@ def test_estimates_are_counted():
     row = {"status": 0, "errors": [1e-3, 1e-4, 1e-5, 1e-12], "estimates": [1.1e-3, 4e-4, None, 1e-3]}
     found = list(trust.judged([row, {"status": 3}]))
     assert trust.counted(found) == (1, 3) and [k for _, k, _ in found] == [0, 1, 2], found
+
+
+def test_named_gradients_are_counted():
+    """large and far above rtol; where y is right alone"""
+    def run(error, found, rtol=1e-6, y=1e-5):
+        return {"set": "steps", "mode": "stable", "status": 0, "error": y, "error_derivative": error, "estimate": found,
+                "asked": rtol}
+    lines = {}
+    class Report:
+        def plain_table(self, title, heads, rows):
+            lines.update((row[0], row[1:]) for row in rows)
+        def target(self, *values):
+            pass
+    steps = [run(0.5, 0.4), run(0.5, 0.02), run(0.5, None), run(0.05, 0.04), run(1e-3, 0.04, 1e-3), run(0.5, 0.4, y=1)]
+    other = {"status": 0, "family": "ros", "errors": [1e-5, 1e-5, 0.5, 0.1], "sampled": 1, "asked": 1e-6}
+    trust.sampled(Report(), {"steps": steps, "accuracy": [other, {"status": 3}]})
+    assert lines == {"explicit, stable": [3, 2, 1, 1, 1, 0], "ros": [1, 1, 0, 0, 0, 0]}, lines
 
 
 run_all(globals())

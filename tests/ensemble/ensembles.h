@@ -117,9 +117,11 @@ static inline void add_stats(costate_stats *to, const costate_stats *from)
 static inline void one_by_one(const costate_method *m, const problem *b, const costate_options *o, costate_members *a,
                               costate_stats *sum)
 {
+    costate_options alone = *o;
+    alone.gradient_estimate = COSTATE_ESTIMATE_OFF;
     memset(sum, 0, sizeof *sum);
     for (int k = 0; k < a->count; k++) {
-        costate *c = costate_new(m, &b->P, o);
+        costate *c = costate_new(m, &b->P, &alone);
         costate_tape *tape = costate_tape_new();
         a->status[k] = one_of(c, tape, a, k, b->P.np);
         snprintf(a->message[k], sizeof a->message[k], "%.*s", COSTATE_ENSEMBLE_TEXT - 1, costate_message(c));

@@ -48,7 +48,8 @@ static costate_members members_of(results *r)
 static void by_hand(const char *method, results *r)
 {
     costate_problem P = ring_problem(&three, 1);
-    costate *c = costate_new(costate_method_find(method), &P, NULL);
+    const costate_options o = {.gradient_estimate = COSTATE_ESTIMATE_OFF};
+    costate *c = costate_new(costate_method_find(method), &P, &o);
     costate_tape *tape = costate_tape_new();
     members_of(r);
     for (int k = 0; k < MEMBERS; k++) {
