@@ -100,8 +100,8 @@ typedef struct {
     int done, failed;               /**< members that were run; those of them whose status is not COSTATE_OK */
     int first;                      /**< lowest number of a member that failed or was not started; -1: none */
     int threads;                    /**< number of threads that took part */
-    costate_stats stats;            /**< summed over all members; of tape_bytes, krylov_error and gradient_error the
-                                         largest */
+    costate_stats stats;            /**< summed over all members; of tape_bytes and krylov_error the largest;
+                                         gradient_error is 0: ensembles do not sample it */
     char text[512];                 /**< a sentence, about member `first` if there is one */
     int lanes;                      /**< of members.lanes that were used; 1: none */
     int in_lanes;                   /**< members that they ran; the others were run one by one */

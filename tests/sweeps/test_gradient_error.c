@@ -2,8 +2,8 @@
    where they are wrong though y is right, nothing where they are right, and not a bit of them differs for it.
 
    Oscillators: 12 of them with the frequencies 1, 4, .., 40, of which y shows the slowest alone, and the functional is
-   a component of the fastest; the gradient is a rotation.  Forced: sin(t) acts on the slowest.  Heat: the functional has
-   all modes, most of which die out.  Van der Pol, mu = 5: the phase of a relaxation oscillation. */
+   a component of the fastest; the gradient is a rotation.  Forced: sin(t) acts on the slowest.  Heat: the functional
+   has all modes, most of which die out.  Van der Pol, mu = 5: the phase of a relaxation oscillation. */
 #include <costate/accuracy.h>
 #include "solver/solver.h"     /* before cmocka */
 #include "line_heat.h"
@@ -98,7 +98,8 @@ static const costate_problem
                                                 .tangent2 = none, .adjoint_tangent = nothing}},
     forced_oscillators = {.n = OSCILLATORS, .rhs = {.value = forced, .tangent = forced_along, .adjoint = forced_back,
                                                   .tangent2 = none, .adjoint_tangent = nothing}},
-    heat = {.n = POINTS, .rhs = {.value = line_heat, .tangent = line_heat_tangent, .adjoint = line_heat_adjoint, .tangent2 = none, .adjoint_tangent = nothing},
+    heat = {.n = POINTS, .rhs = {.value = line_heat, .tangent = line_heat_tangent, .adjoint = line_heat_adjoint,
+                              .tangent2 = none, .adjoint_tangent = nothing},
             .ctx = (void *)(size_t)&points},
     relaxation = {.n = 2, .rhs = {.value = vdpol, .tangent = vdpol_along, .adjoint = vdpol_back}};
 
@@ -206,7 +207,8 @@ static void right_gradients(void **state)
              methods[i]},
             {&heat, 0.3, 0, {.rtol = 1e-4, .atol = 1e-4}, methods[i]},
             {&heat, 0.3, 0, {.rtol = 1e-4, .atol = 1e-4, .hmax = 1e-3}, methods[i]}};
-        static const char *const titles[] = {"the slowest", "the slowest, forced", "controlled", "heat", "heat, h < 1e-3"};
+        static const char *const titles[] = {"the slowest", "the slowest, forced", "controlled", "heat",
+                                             "heat, h < 1e-3"};
         for (size_t j = 0; j < COUNT(tasks); j++) {
             found z = judged(titles[j], &tasks[j], &error);
             if (error < 0.03 && z.says) fail_msg("%s: error %g, estimated as %g", methods[i], error, z.error);
