@@ -28,7 +28,7 @@ typedef struct {
     outcome run, halved;
     unsigned wanted;
     allowed allowed;
-    double worst;               /* error in units of what is allowed */
+    judgement *found;
     double *block, *now;        /* now: m: lambda^T (y_halved - y) behind the step */
     double *work, *ones;        /* of N or np, whichever is more */
     int seen;                   /* observations before the step */
@@ -45,7 +45,7 @@ static unsigned wants(const costate_derivatives *d)
     return times | (d->p ? OF_P : 0) | (d->y0 ? OF_Y0 : 0);
 }
 
-static unsigned wanted_of(const costate_estimate *e)
+unsigned estimate_wants(const costate_estimate *e)
 {
     unsigned w = wants(&e->run) | wants(&e->error) | wants(&e->better);
     if (e->y0_error) w |= OF_Y0;
@@ -57,7 +57,7 @@ static int prepare(comparison *x)
 {
     size_t m = (size_t)x->F->m, N = (size_t)x->c->st.N, np = (size_t)x->c->st.np, steps = (size_t)x->tape->count;
     const size_t longest = (N > np ? N : np) + 1;
-    x->wanted = wanted_of(x->e);
+    x->wanted = estimate_wants(x->e);
     for (;;) {
         cursor at = {x->block, 0};
         outcome_layout(x->c, x->F, x->tape, &at, &x->run);
@@ -184,12 +184,14 @@ static int sizes(comparison *x, int spread, size_t rows, const double *run, cons
 /* A value or gradient of one functional, its error relative to it, and in units of what is allowed. */
 typedef struct { int spread; size_t rows; const double *run, *halved; double least, *relative; } item;
 
-static int judge(comparison *x, const item *g)
+static int judge(comparison *x, size_t j, enum item_kind kind, const item *g)
 {
     double size, error;
     TRY(sizes(x, g->spread, g->rows, g->run, g->halved, &size, &error));
     if (g->relative) *g->relative = error > 0 ? error / size : 0;
-    x->worst = larger(x->worst, error > 0 ? error / (x->allowed.tol * size + g->least) : 0);
+    double units = error > 0 ? error / (x->allowed.tol * size + g->least) : 0, before = x->found->worst[kind];
+    x->found->worst[kind] = larger(before, units);
+    if (x->found->worst[kind] != before) x->found->functional[kind] = (int)j;
     return 0;
 }
 
@@ -205,10 +207,10 @@ static int judge_functional(comparison *x, size_t j)
     const item y0 = {1, N, a->lambda + j * N, b->lambda + j * N, least, of(e->y0_error, j)};
     const item p = {0, np, a->mu + j * np, b->mu + j * np, least, of(e->p_error, j)};
     const item times = {0, 2, of_run, of_halved, least, NULL};
-    TRY(judge(x, &value));
-    if (x->wanted & OF_Y0) TRY(judge(x, &y0));
-    if (x->wanted & OF_P) TRY(judge(x, &p));
-    return x->wanted & OF_TIMES ? judge(x, &times) : 0;
+    TRY(judge(x, j, ITEM_VALUE, &value));
+    if (x->wanted & OF_Y0) TRY(judge(x, j, ITEM_Y0, &y0));
+    if (x->wanted & OF_P) TRY(judge(x, j, ITEM_P, &p));
+    return x->wanted & OF_TIMES ? judge(x, j, ITEM_TIMES, &times) : 0;
 }
 
 /* The gradient with respect to q at t0 is that with respect to q at t1, on each process: not in norms. */
@@ -268,13 +270,13 @@ static int estimate(comparison *x)
 }
 
 int estimate_errors(costate *c, const costate_tape *tape, const costate_functional *F, costate_estimate *e,
-                    const allowed *within, double *worst)
+                    const allowed *within, judgement *found)
 {
-    comparison x = {.c = c, .tape = tape, .F = F, .e = e, .allowed = *within};
+    comparison x = {.c = c, .tape = tape, .F = F, .e = e, .allowed = *within, .found = found};
+    *found = (judgement){.worst = {0}};
     double ended = c->v.t;
     int status = estimate(&x);
     if (x.finer) stats_add(&c->count, &x.finer->count);
-    *worst = x.worst;
     release(&x);
     another_came(c);                    /* also after a failure */
     if (status == 0) verdict_at(&c->v, ended);
@@ -283,10 +285,10 @@ int estimate_errors(costate *c, const costate_tape *tape, const costate_function
 
 int solver_accuracy(costate *c, const costate_tape *tape, const costate_functional *F, costate_estimate *e)
 {
-    double worst;
+    judgement found;
     TRY(begin(c));
     TRY(tape_serves(&c->st, &c->P, tape, 1));
     TRY(functional_sound(c, F));
     if (!e) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The estimate, where results go, is NULL.");
-    return estimate_errors(c, tape, F, e, &(allowed){.tol = 1}, &worst);
+    return estimate_errors(c, tape, F, e, &(allowed){.tol = 1}, &found);
 }

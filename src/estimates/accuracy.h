@@ -6,9 +6,14 @@
 #include "solver/solver.h"
 
 typedef struct { double tol, value_atol, gradient_atol; } allowed;      /* as in costate_goal */
-/* solver_accuracy; worst: the largest error, in units of what is allowed */
+
+/* the largest errors of values, of gradients by y0, p and times, in units of what is allowed; functional: whose */
+enum item_kind { ITEM_VALUE, ITEM_Y0, ITEM_P, ITEM_TIMES, ITEMS };
+typedef struct { double worst[ITEMS]; int functional[ITEMS]; } judgement;
+
+unsigned estimate_wants(const costate_estimate *);      /* enum wanted */
 int estimate_errors(costate *, const costate_tape *, const costate_functional *, costate_estimate *, const allowed *,
-                    double *worst);
+                    judgement *);
 int solver_accuracy(costate *, const costate_tape *, const costate_functional *, costate_estimate *);
 /* goal.c */
 int solver_gradient_within(costate *, double t0, double t1, double *y, const double *p, const costate_functional *,

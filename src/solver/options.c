@@ -130,13 +130,14 @@ void options_newton(costate *c, costate_options *o)
     if (o->newton_tol == 0) o->newton_tol = fmax(newton_round_off(rtol), usual);
 }
 
-/* The tolerances of y, those given times a factor; vectors are stored in `scaled`. */
-static void scale(costate_options *o, const costate_options *given, double factor, int n, double *scaled)
+/* The tolerances of y, those given times a factor for each kind; vectors are stored in `scaled`. */
+static void scale(costate_options *o, const costate_options *given, double relative, double absolute, int n,
+                  double *scaled)
 {
-    o->rtol = fmin(given->rtol * factor, 1);
-    o->atol = fmin(given->atol * factor, DBL_MAX);
-    for (int i = 0; given->rtol_vector && i < n; i++) scaled[i] = given->rtol_vector[i] * factor;
-    for (int i = 0; given->atol_vector && i < n; i++) scaled[n + i] = given->atol_vector[i] * factor;
+    o->rtol = fmin(given->rtol * relative, 1);
+    o->atol = fmin(given->atol * absolute, DBL_MAX);
+    for (int i = 0; given->rtol_vector && i < n; i++) scaled[i] = given->rtol_vector[i] * relative;
+    for (int i = 0; given->atol_vector && i < n; i++) scaled[n + i] = given->atol_vector[i] * absolute;
     if (given->rtol_vector) o->rtol_vector = scaled;
     if (given->atol_vector) o->atol_vector = scaled + n;
 }
@@ -155,15 +156,16 @@ void options_of_member(costate *c, int k)
     member_work *w = &c->works[k];
     w->o = c->o;
     c->st.members[k].looser = calibration(c, m);
-    scale(&w->o, &c->o, c->st.members[k].looser, c->st.n, w->scaled);
+    scale(&w->o, &c->o, c->st.members[k].looser, c->st.members[k].looser, c->st.n, w->scaled);
     defaults_of(&c->st.members[k], &w->o);
 }
 
-/* Tolerances of tangents, given apart, stay. */
+/* atol says what is too small to matter: it becomes smaller, never larger.  Tolerances of tangents, given apart,
+   stay. */
 void options_scale(costate *c, double factor)
 {
     int at = c->st.at;
-    scale(&c->o, &c->given, factor, c->st.n, c->scaled);
+    scale(&c->o, &c->given, factor, fmin(factor, 1), c->st.n, c->scaled);
     c->o.newton_tol = c->given.newton_tol;
     for (int k = 0; k < members_count(&c->st); k++) {
         stepper_look(&c->st, k);

@@ -11,6 +11,7 @@ void options_of_member(costate *, int k);           /* of a composite method: fr
 costate_options options_unwatched(const costate *); /* of another solver: without callbacks that watch */
 double options_rtol(const costate_options *, int n);        /* the smallest that is not 0; 0: all are */
 double newton_round_off(double rtol);               /* a newton_tol below this cannot be reached */
-void options_scale(costate *, double factor);       /* tolerances: those given, times a factor */
+/* tolerances: those given, times a factor; atol at most as given */
+void options_scale(costate *, double factor);
 
 #endif
