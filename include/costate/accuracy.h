@@ -72,19 +72,30 @@ typedef struct {
     double tol;                         /**< relative error allowed, of each value and of each gradient that is
                                              requested: y0 in the 2-norm, p, and the times t0 and t1 together; > 0 */
     double value_atol, gradient_atol;   /**< errors allowed in any case, in the same norms */
-    double factor;                      /**< in: the first run has the tolerances of the options times this; 0: rtol is
-                                             a tenth of tol.  Out: that of the last run */
+    double factor;                      /**< in: the first run has the tolerances of the options times this (atol is
+                                             never larger than theirs); 0: rtol is a tenth of tol.  Out: that of the
+                                             last run */
     costate_estimate estimate;          /**< out: of the last run */
     double worst;                       /**< out: the largest estimated error, in units of what is allowed */
     double rtol;                        /**< out: that of the last run */
-    int rounds;                         /**< out: runs with different tolerances, at most 5 */
+    int rounds;                         /**< out: runs whose errors were to be estimated: at most 5 with different
+                                             tolerances, one with tangents in its error test, and 3 that failed */
 } costate_goal;
 
 /** Computes functionals and gradients to a given tolerance: runs, sweeps, estimates the errors, and repeats this with
-   smaller tolerances until the estimates are within `tol`.  rtol and atol of the options keep their ratio.  The solver
-   keeps the tolerances of the last run.  y: N values, in and out.  tape: receives the last run, or NULL.
-   COSTATE_ACCURACY: the tolerance is not met after 5 runs, or at the round-off of the solver's tolerances; the results
-   of the last run are there.  Not for COSTATE_FIXED. */
+   smaller tolerances until the estimates are within `tol`.  rtol of the first run may be larger than that of the
+   options; atol never is, and becomes smaller with rtol.  Where a run fails, others follow, among them one with the
+   tolerances of the options.  If the value is within and a gradient is far outside, a tangent takes part in the error
+   test of the following runs (options.gradient_control).
+
+   Before it returns COSTATE_OK, plain runs must agree.  Unless options.autonomous is 1, a run whose steps are at most a
+   fiftieth of the interval must have the same values.  If gradients with respect to y0 or p are requested, the
+   difference of two runs that start on both sides of (y0, p) must be what they say.  These runs call neither on_step
+   nor on_event; `at_end` and `at_time` are also called for them.
+
+   The solver keeps the tolerances of the last run.  y: N values, in and out.  tape: receives the last run, or NULL.
+   COSTATE_ACCURACY: the tolerance is not met, or plain runs disagree; the message says which value, gradient or
+   comparison it is, and the results of the last run whose errors were estimated are there.  Not for COSTATE_FIXED. */
 int costate_gradient_within(costate *, double t0, double t1, double *y, const double *p, const costate_functional *,
                             costate_goal *, costate_tape *);
 

@@ -22,7 +22,7 @@
 static const double NEWTON_PART = 0.1, NEWTON_PART_FULL = 0.01;
 
 /* In a file or within a limit there is no room for a tape of twice as many steps. */
-static int storage_for(const costate *c, const costate_tape *tape)
+int storage_beside(const costate *c, const costate_tape *tape)
 {
     int tight = tape->frames || (tape->limit > 0 && tape->bytes > tape->limit / 3);
     return tight ? COSTATE_CHECKPOINTS : c->o.storage;
@@ -32,7 +32,7 @@ static costate_options options_for(const costate *c, const costate_tape *tape)
 {
     costate_options o = options_unwatched(c);
     options_clear(&o, OPTION_ONE_RUN);
-    o.storage = storage_for(c, tape);
+    o.storage = storage_beside(c, tape);
     o.max_steps = 0x7fffffff;
     o.mode = tape_mode(tape, tape->maps.count > 0 ? tape->maps.list[0].from : tape->mode);
     return o;

@@ -9,4 +9,6 @@
 int finer_run(costate *, const costate_tape *, int count, const double *times, int *first, costate_tape *onto,
               costate **finer);
 
+int storage_beside(const costate *, const costate_tape *);     /* options.storage of another tape beside this one */
+
 #endif

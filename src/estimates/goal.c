@@ -10,6 +10,7 @@
 #include "base/larger.h"
 #include "base/vec.h"
 #include "estimates/accuracy.h"
+#include "estimates/confirm.h"
 #include "estimates/functional.h"
 #include "estimates/unmet.h"
 #include "run/integrate.h"
@@ -148,6 +149,14 @@ static int one_round(search *x)
     return estimate_errors(x->c, x->tape, x->F, &x->e, &within, &x->found);
 }
 
+static int check(search *x)
+{
+    const costate_goal *g = x->g;
+    const claim_of_run of = {x->tape, x->F, x->t0, x->t1, x->start, x->p, &x->e, estimate_wants(&g->estimate),
+                             {g->tol, g->value_atol, g->gradient_atol}};
+    return confirm(x->c, &of);
+}
+
 static double worst_of(const judgement *f)
 {
     double worst = 0;
@@ -203,7 +212,7 @@ static int rounds(search *x)
         double factor = x->now.factor;
         if (is_final(status)) return status;
         if (!failed) completed(x, status);
-        if (!failed && x->now.worst <= 1) return 0;
+        if (!failed && x->now.worst <= 1) return check(x);
         if (!status && gradient_alone(&x->found) && !x->uncontrolled && control_possible(c)) {
             x->last.factor = 0;                                         /* the same tolerances again */
             continue;

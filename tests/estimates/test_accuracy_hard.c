@@ -520,6 +520,38 @@ static void preconditioned(void **state)
     problem_free(b);
 }
 
+static int eleventh(double t1, const double *y, const double *p, int m, double *value, double *lambda, double *mu,
+                    double *end, void *ctx)
+{
+    (void)t1, (void)p, (void)m, (void)mu, (void)end, (void)ctx;
+    return value[0] = y[11], lambda[11] = 1, 0;
+}
+
+/* so do the runs that confirm a gradient within a tolerance */
+static void preconditioned_within(void **state)
+{
+    (void)state;
+    problem *b = brusselator();
+    diagonal d = {.n = b->P.n, .diffusion = 2 * 0.02 * 13 * 13};
+    const costate_preconditioner P = {.setup = setup, .solve = divide, .ctx = &d};
+    costate_options o = {.rtol = 1e-5, .atol = 1e-5, .solver = COSTATE_LS_GMRES, .preconditioner = &P};
+    costate *c = costate_new(costate_method_find("rodas4"), &b->P, &o);
+    costate_tape *tape = costate_tape_new();
+    double y[64] = {0}, by_y[64] = {0}, lambda[64] = {0};
+    costate_goal g = {.tol = 1e-3, .estimate = {.run = {.y0 = by_y}}};
+    memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
+    CHECK_OK(c, costate_gradient_within(c, b->t0, b->t0 + 0.5, y, b->p0,
+                                        &(costate_functional){.m = 1, .at_end = eleventh}, &g, tape));
+    int setups = d.setups;
+    lambda[11] = 1;
+    CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL));
+    assert_true(d.setups > setups);
+    assert_memory_equal(lambda, by_y, (size_t)b->P.n * sizeof *y);
+    costate_tape_free(tape);
+    costate_free(c);
+    problem_free(b);
+}
+
 /* The solver with halved steps sets up the user's preconditioner for its own sigma.  The sweep over the tape sets it up
    again, in the estimate and after one of the value alone; with one step nothing else would make it do so. */
 static void preconditioned_by_another(void **state)
@@ -689,6 +721,7 @@ int main(void)
         cmocka_unit_test(ended_early), cmocka_unit_test(events_and_costs), cmocka_unit_test(terminal_at_t0),
         cmocka_unit_test(two_terminal),
         cmocka_unit_test(kinds_of_tapes), cmocka_unit_test(another_linear_solver), cmocka_unit_test(preconditioned),
+        cmocka_unit_test(preconditioned_within),
         cmocka_unit_test(preconditioned_by_another),
         cmocka_unit_test(with_differences), cmocka_unit_test(failing_halves), cmocka_unit_test(in_an_ensemble)};
     return cmocka_run_group_tests(tests, NULL, NULL);

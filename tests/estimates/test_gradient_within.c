@@ -45,7 +45,7 @@ static void within(costate *c, const problem *b, costate_goal goal, costate_tape
                                            .p = strcmp(b->name, "detest_B2") ? r->p : NULL}};   /* there 2e-8 */
     r->status = costate_gradient_within(c, b->t0, b->t1, r->y, b->p0, &F, &r->goal, tape);
     snprintf(r->text, sizeof r->text, "%s", costate_message(c));
-    if (r->status == COSTATE_OK) assert_int_equal(e.calls, 2 * r->goal.rounds);
+    if (r->status == COSTATE_OK) assert_true(e.calls >= 2 * r->goal.rounds + 2);    /* also by runs that confirm */
 }
 
 /* the largest true error of what r holds, relative */
