@@ -192,7 +192,7 @@ struct gradients {
 // From solver.gradient_within.
 struct accurate_gradients : gradients {
     std::vector<double> value_error, lambda_error, mu_error;    // relative, m each: see costate_estimate
-    double worst = 0, rtol = 0;
+    double worst = 0, rtol = 0, factor = 0;     // factor: for the next call
     int rounds = 0;
 };
 
@@ -595,9 +595,9 @@ public:
         integrate(t0, t1, y, p, held().own);
         return adjoint(held().own, J, y, p, observed);
     }
-    // To a tolerance, see costate_gradient_within.
+    // To a tolerance, see costate_gradient_within.  factor: of the tolerances of the first run, 0: chosen
     accurate_gradients gradient_within(double tol, double t0, double t1, view<double> y, values p, const functional &J,
-                                       tape *onto = nullptr)
+                                       tape *onto = nullptr, double factor = 0)
     {
         states(y, p);
         struct context {
@@ -619,6 +619,7 @@ public:
         };
         costate_goal goal = {};
         goal.tol = tol;
+        goal.factor = factor;
         goal.estimate.run.value = out.value.data();
         goal.estimate.run.y0 = out.lambda.data();
         goal.estimate.value_error = out.value_error.data();
@@ -627,7 +628,7 @@ public:
         call([&](costate *c) {
             return costate_gradient_within(c, t0, t1, y.data(), p.data(), &F, &goal, onto ? onto->c() : nullptr);
         });
-        out.worst = goal.worst, out.rtol = goal.rtol, out.rounds = goal.rounds;
+        out.worst = goal.worst, out.rtol = goal.rtol, out.factor = goal.factor, out.rounds = goal.rounds;
         return out;
     }
     // y and yp (n, or empty): guesses, in and out

@@ -217,27 +217,28 @@ def asked(b, e, timed):
     return arrays
 
 
-def estimated(problem, F, t_span, y0, p, tol):
-    """Result: value, y0, p, t0, t1; error: estimates of (exact - computed) of each; with tol: also rtol and rounds"""
+def estimated(problem, F, t_span, y0, p, tol, factor):
+    """Result: value, y0, p, t0, t1; error: estimates of (exact - computed) of each; with tol: also rtol, factor
+    and rounds"""
     while True:
         try:
-            return estimated_once(problem, F, t_span, y0, p, tol)
+            return estimated_once(problem, F, t_span, y0, p, tol, factor)
         except Mistrusted:                      # again, with differences
             problem.rebuild()
 
 
-def estimated_once(problem, F, t_span, y0, p, tol):
+def estimated_once(problem, F, t_span, y0, p, tol, factor):
     b, y, values_p = problem.built(float(t_span[0]), y0, p)
     b.scales.between(*map(float, t_span))
     goal, J, timed = ffi.new("costate_goal *"), c_functional(b, F), b.has_slope()
     e = goal.estimate if tol is not None else ffi.new("costate_estimate *")
     arrays, more = asked(b, e, timed), {}
     if tol is not None:
-        goal.tol = tol
+        goal.tol, goal.factor = tol, factor
         problem.rebuild()                       # the solver of this call keeps the tolerances of its last round
         b.check(lib.costate_gradient_within(b.solver, *map(float, t_span), pointer(y),
                                             pointer(values_p) if b.np else ffi.NULL, J, goal, ffi.NULL))
-        more = dict(rtol=goal.rtol, rounds=goal.rounds)
+        more = dict(rtol=goal.rtol, factor=goal.factor, rounds=goal.rounds)
     else:
         run = problem.integrate(t_span, y, values_p)
         if run._b is not b:

@@ -380,15 +380,17 @@ class Problem:
         run = self.integrate(t_span, y0, p)
         return run.y, run.adjoint
 
-    def gradient(self, functional, t_span, y0=None, p=None, *, tol=None, estimate=False):
+    def gradient(self, functional, t_span, y0=None, p=None, *, tol=None, estimate=False, factor=0.0):
         """The value of a Functional and its gradient with respect to y0, p, t0 and t1, exact for the steps
         that were taken.
 
         estimate: True: also estimates of the errors of value and gradient, against the solution itself; tol: runs are
-        repeated with smaller tolerances until these errors are within tol, relative"""
+        repeated with smaller tolerances until these errors are within tol, relative, and confirmed by plain runs; then
+        factor is that of the tolerances of the first run, 0: chosen, and result.factor that of the last one, for the
+        next call"""
         if tol is None and not estimate:
             return self.integrate(t_span, y0, p).gradient(functional)
-        return estimated(self, functional, t_span, y0, p, tol)
+        return estimated(self, functional, t_span, y0, p, tol, factor)
 
     def ensemble(self, t_span, y0=None, p=None, **more):
         """Runs from each row of y0 with each row of p, in parallel threads: costate.ensemble.ensemble"""

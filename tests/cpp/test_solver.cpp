@@ -177,6 +177,10 @@ static void to_a_tolerance()
     const costate::accurate_gradients g = s.gradient_within(1e-7, 0, T, y, p, square);
     near(g.lambda[0], by_y, 1e-7, "gradient_within");
     near(g.mu[0], by_p, 1e-7, "gradient_within, by p");
+    y = {a0};
+    const costate::accurate_gradients again = s.gradient_within(1e-7, 0, T, y, p, square, nullptr, g.factor);
+    near(again.rounds, 1, 0, "gradient_within with the factor of the last call");
+    near(again.mu[0], g.mu[0], 0, "the same run");
     check(g.worst <= 1 && g.rounds >= 1 && g.lambda_error[0] < 1e-7 && g.rtol > 0, "what was achieved");
 }
 

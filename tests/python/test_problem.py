@@ -153,6 +153,9 @@ def test_estimates():
     goal = rough.gradient(F, SPAN, Y0, P0, tol=1e-7)
     assert goal.rounds >= 1 and goal.relative_error.p <= 1e-7
     close(goal.p, exact.p, 1e-7)
+    again = rough.gradient(F, SPAN, Y0, P0, tol=1e-7, factor=goal.factor)
+    assert again.rounds == 1 and again.factor == goal.factor == goal.rtol / 1e-5
+    close(again.p, goal.p, 0)
 
 
 def test_costs_and_differences():
