@@ -662,4 +662,16 @@ def test_relations_and_modes():
     fails(TypeError, "relations", costate.Problem, decay, relations=[lambda t, y, p, now: 1.0])
 
 
+def test_what_a_sweep_says_of_its_gradient():
+    """a relaxation oscillation, whose phase is wrong at 1e-4; f is evaluated at other times where it is autonomous"""
+    def oscillation(t, y, p):
+        return np.array([y[1], 5 * (1 - y[0] * y[0]) * y[1] - y[0]])
+    for rtol, autonomous, wrong in ((1e-4, 1, True), (1e-8, 1, False), (1e-4, 0, False)):
+        problem = costate.Problem(oscillation, method="dopri5", rtol=rtol, atol=rtol, autonomous=autonomous)
+        run = problem.integrate((0.0, 50.0), [2.0, 0.0])
+        assert run.gradient_error is None
+        run.adjoint([1.0, 0.0])
+        assert (run.gradient_error > 0.1) == wrong == ("relative error of the gradient" in run.message), run.message
+
+
 run_all(globals())
