@@ -449,10 +449,11 @@ static int scripted_end(double t1, const double *y, const double *p, int m, doub
 {
     script *s = ctx;
     (void)t1, (void)y, (void)p, (void)m, (void)lambda, (void)end;
-    double of_value = s->worst ? s->worst[s->calls / 2] : 0, of_gradient = s->gradient ? s->gradient[s->calls / 2] : 0;
     value[0] = 1 + (p[0] - 1);
     mu[0] = 1;
     if (s->calls % 2 && p[0] == 1) {
+        double of_value = s->worst ? s->worst[s->calls / 2] : 0;
+        double of_gradient = s->gradient ? s->gradient[s->calls / 2] : 0;
         value[0] /= 1 + of_value * s->tol * 31 / 32;
         mu[0] /= 1 + of_gradient * s->tol * 31 / 32;
     }
