@@ -90,11 +90,13 @@ static double factor_for(const search *x)
 }
 
 /* The tolerances of the caller, where others failed; what lies between these and the last that did not; or tighter
-   ones. */
-static double after_failure(const search *x)
+   ones, but not where the caller's bound on steps or memory was reached. */
+static double after_failure(const search *x, int status)
 {
+    int bounded = status == COSTATE_MAX_STEPS || status == COSTATE_TAPE_LIMIT;
     double rtol = options_rtol(&x->c->given, x->c->st.n), least = rtol > 0 ? LEAST_RTOL / rtol : 0;
     if (x->now.factor > 1 || (x->good == 0 && x->failures == 1 && x->now.factor != 1)) return 1;
+    if (bounded) return x->now.factor;
     return x->good > 0 ? sqrt(x->good * x->now.factor) : fmax(AFTER_FAILURE * x->tightest, least);
 }
 
@@ -187,11 +189,11 @@ static void completed(search *x, int status)
 }
 
 /* after a round that failed */
-static double another_factor(search *x)
+static double another_factor(search *x, int status)
 {
     if (x->good > x->now.factor) x->failed = fmax(x->failed, x->now.factor);
     x->tightest = x->failures > 0 ? fmin(x->tightest, x->now.factor) : x->now.factor;
-    return ++x->failures > FAILURES ? x->now.factor : after_failure(x);
+    return ++x->failures > FAILURES ? x->now.factor : after_failure(x, status);
 }
 
 static double smaller_factor(search *x)
@@ -222,7 +224,7 @@ static int rounds(search *x)
             x->uncontrolled = 1;
             failed = 0;
         }
-        if (failed) factor = another_factor(x);
+        if (failed) factor = another_factor(x, status);
         else if (--left > 0) factor = smaller_factor(x);
         if (factor == x->now.factor) return given_up(x, status);
         x->now.factor = factor;

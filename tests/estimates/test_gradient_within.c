@@ -537,6 +537,27 @@ static void failures(void **state)
     assert_true(fabs(r.y[0] - exp(-1)) < 1e-2);
 }
 
+/* Where a run takes more steps than max_steps, tighter ones would, too: nothing else is tried but the caller's. */
+static void bounded(void **state)
+{
+    (void)state;
+    const double never[] = {2, 2, 2, 2, 2};
+    const struct { double factor; int steps, status, rounds; double last; } cases[] = {
+        {1e-4, 10, COSTATE_MAX_STEPS, 2, 1}, {1, 30, COSTATE_ACCURACY, 2, 1}, {1e-4, 30, COSTATE_ACCURACY, 3, 1}};
+    for (int k = 0; k < 3; k++) {
+        pretended x = {never, 1e-6, 0};
+        const costate_options o = {.rtol = 1e-5, .atol = 1e-5, .autonomous = 1, .max_steps = cases[k].steps};
+        costate *c = costate_new(costate_method_find("bs32"), &decays, &o);
+        double y[] = {1, 1}, p = 1;
+        costate_goal g = {.tol = 1e-6, .factor = cases[k].factor};
+        int status = costate_gradient_within(c, 0, 1, y, &p, &(costate_functional){.m = 1, .at_end = pretends,
+                                                                                    .ctx = &x}, &g, NULL);
+        if (status != cases[k].status || g.rounds != cases[k].rounds || g.factor != cases[k].last)
+            fail_msg("%d: %d after %d rounds, factor %g: %s", k, status, g.rounds, g.factor, costate_message(c));
+        costate_free(c);
+    }
+}
+
 /* A gradient that is far outside where the value is within: tangents take part in the error test, at the same
    tolerances, and no longer after the call. */
 static void controlled(void **state)
@@ -714,7 +735,8 @@ int main(void)
                                        cmocka_unit_test(refusals), cmocka_unit_test(gives_up),
                                        cmocka_unit_test(steps_of_the_goal), cmocka_unit_test(first_tolerances),
                                        cmocka_unit_test(worst_of_all), cmocka_unit_test(other_events),
-                                       cmocka_unit_test(failures), cmocka_unit_test(controlled),
+                                       cmocka_unit_test(failures), cmocka_unit_test(bounded),
+                                       cmocka_unit_test(controlled),
                                        cmocka_unit_test(swept), cmocka_unit_test(messages),
                                        cmocka_unit_test(reached_by_options)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_kind("reaches", reaches);
