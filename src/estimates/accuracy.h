@@ -7,7 +7,8 @@
 
 typedef struct { double tol, value_atol, gradient_atol; } allowed;      /* as in costate_goal */
 
-/* the largest errors of values, of gradients by y0, p and times, in units of what is allowed; functional: whose */
+/* The largest errors of values and of gradients with respect to y0, p and times, in units of what is allowed;
+   functional: the one with this error. */
 enum item_kind { ITEM_VALUE, ITEM_Y0, ITEM_P, ITEM_TIMES, ITEMS };
 typedef struct { double worst[ITEMS]; int functional[ITEMS]; } judgement;
 

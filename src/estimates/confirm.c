@@ -48,7 +48,7 @@ typedef struct {
     double *looked, *up, *down;         /* m: values with short steps, and on both sides */
     double *dy, *dp, *y, *p;            /* N, np: direction; where a run starts, and ends */
     double *above, *below;              /* N: starts of both runs */
-    double *by_p;                       /* np*m: gradient by p, of all processes */
+    double *by_p;                       /* np*m: gradient with respect to p, summed over processes */
     double *change, *claimed, *slope;   /* m: size of the change along d, errors in it, and its derivative */
     double length;                      /* |d_y| + |d_p| */
 } confirmation;
@@ -145,8 +145,6 @@ static int direction(confirmation *x)
 }
 
 /* ---- runs ---- */
-
-static int constrained(const costate *c) { return c->st.sh->singular || c->maps.residual || c->maps.index; }
 
 static int evaluate(confirmation *x, const double *p, double *value)
 {

@@ -149,8 +149,6 @@ typedef struct {
     int changed;                /* the state, or f, since it was made consistent */
 } taking;
 
-static int constrained(const costate *c) { return c->maps.residual || c->st.sh->singular; }
-
 /* f or the state has jumped: algebraic unknowns follow. */
 static int algebraic_anew(costate *c, run *x) { return constrained(c) ? map_run(c, x, 0) : 0; }
 

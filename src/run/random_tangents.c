@@ -67,8 +67,6 @@ static void draw(costate *c, int m, const double *y, const double *p)
     }
 }
 
-static int constrained(const costate *c) { return c->st.sh->singular || c->maps.residual; }
-
 int random_tangents_prepare(costate *c, int m, int with_p)
 {
     const costate_map *f = c->maps.residual ? &c->P.residual : &c->P.rhs;

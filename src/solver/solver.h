@@ -244,5 +244,7 @@ void forget(costate *);         /* stored data are of another run */
 /* The next step uses nothing of earlier ones except the linearisation `source`, if it is not 0. */
 void fresh(costate *, long source);
 void solver_renew(costate *);   /* renew.c: forgets all earlier runs */
+/* Must values satisfy constraints, or a residual? */
+static inline int constrained(const costate *c) { return c->maps.residual || c->st.sh->singular; }
 
 #endif

@@ -151,7 +151,7 @@ int seconds_prepare(costate *c, int m)
 
 int starter_ready(costate *c)
 {
-    if (c->o.sum && (c->o.consistent || c->maps.residual || c->st.sh->singular))
+    if (c->o.sum && (c->o.consistent || constrained(c)))
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.sum: values are made consistent by a factorisation, which "
                     "knows one process alone; give consistent ones.");
     c->start.w = c->st.w;
@@ -184,7 +184,7 @@ int watch_prepare(costate *c)
     w->count = count;
     w->before = w->guard + w->count;
     w->samples = c->o.event_samples;
-    return c->maps.residual || c->st.sh->singular ? starter_ready(c) : 0;
+    return constrained(c) ? starter_ready(c) : 0;
 }
 
 void workspace_step(workspace *w)

@@ -14,13 +14,13 @@
    Sizes are 2-norms, as in costate_accuracy.  Where r_2 is far above that of both neighbours, a place stands for a few
    steps of a transition, and is taken for one.
 
-   A quantity that is conserved.  Where f does not depend on t, lambda^T y' is the same all along the solution, but for
-   w^T y' at an observation with the gradient w.  Whatever the cause of an error, with delta for the change of
-   lambda^T y' between t1 and t0,
+   A conserved quantity.  Where f does not depend on t, lambda^T y' is constant along the solution; an observation with
+   the gradient w changes it by w^T y'.  Whatever the cause of an error, with delta for the change of lambda^T y'
+   between t1 and t0,
 
        |delta| <= sum_i |error of lambda_i| |y'_i|,   so that  |delta| / sum_i |lambda_i y'_i|
 
-   is less than the relative error of the gradient in that norm, but for the error of y' at t1. */
+   is a lower bound of the relative error of the gradient in this norm, up to the error of y' at t1. */
 #include <math.h>
 #include <string.h>
 #include "base/larger.h"
@@ -65,16 +65,16 @@ static int slope(costate *c, double t, const double *y, double *out)
     return c->st.nq ? map_value(&c->maps, &c->maps.cost, t, y, out + c->st.n) : 0;
 }
 
-/* Is y' at y the same at both ends of the run?  Where it is not defined, it is not. */
-static int keep_conserving(sampled *s, const costate_tape *tape, const double *y)
+/* work.err <- y' at y, which must be the same at both ends of the run.  Where it is not defined, it is not. */
+static int same_slope(sampled *s, const costate_tape *tape, const double *y)
 {
     costate *c = s->c;
     size_t all = (size_t)(c->st.n + c->st.nq);
     double *a = c->work.err, *b = c->work.z;
-    if (!s->conserves || c->o.autonomous) return 0;
-    int status = slope(c, tape->from.t0, y, a);
-    if (status == 0) status = slope(c, tape->from.t1, y, b);
-    s->conserves = status == 0 && memcmp(a, b, all * sizeof *a) == 0;
+    if (!s->conserves) return 0;
+    int status = slope(c, tape->from.t0, y, a), other = !c->o.autonomous;
+    if (status == 0 && other) status = slope(c, tape->from.t1, y, b);
+    s->conserves = status == 0 && !(other && memcmp(a, b, all * sizeof *a) != 0);
     return status < 0 ? status : 0;
 }
 
@@ -94,9 +94,8 @@ static int begin_conserved(sampled *s, const sweep_state *w)
 {
     costate *c = s->c;
     double sums[2];
-    TRY(keep_conserving(s, w->tape, w->tape->end));
+    TRY(same_slope(s, w->tape, w->tape->end));
     if (!s->conserves) return 0;
-    TRY(slope(c, w->tape->from.t1, w->tape->end, c->work.err));
     for (int j = 0; j < w->g.m; j++) {
         TRY(products_with_slope(c, w->g.lambda + (size_t)j * (size_t)c->st.N, c->work.err, sums));
         s->ended[j] = sums[0];
@@ -108,9 +107,8 @@ static int end_conserved(sampled *s, const sweep_state *w)
 {
     costate *c = s->c;
     double sums[2];
-    TRY(keep_conserving(s, w->tape, w->now.y));
+    TRY(same_slope(s, w->tape, w->now.y));
     if (!s->conserves) return 0;
-    TRY(slope(c, w->now.t, w->now.y, c->work.err));
     for (int j = 0; j < w->g.m; j++) {
         TRY(space_total(&c->maps.space, 1, &s->seen[j]));
         TRY(products_with_slope(c, w->g.lambda + (size_t)j * (size_t)c->st.N, c->work.err, sums));
@@ -273,7 +271,7 @@ int sampled_step(sampled *s, sweep_state *w, int step)
     int due = s->at < s->places && step < w->tape->count - (s->at + 0.5) * s->apart;
     int begins = s->steps == 0 && due && step > CARRIED && has_sum(c) && s->begun < 2 * s->places;
     if (s->steps == 0 && !begins) return 0;
-    if (begins) TRY(keep_conserving(s, w->tape, w->now.y));
+    if (begins && !c->o.autonomous) TRY(same_slope(s, w->tape, w->now.y));
     s->begun += begins;
     TRY(begins ? local_error(s, w) : carry(c, w, NULL));
     s->steps++;
