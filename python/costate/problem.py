@@ -665,9 +665,8 @@ class Run:
 
     def _sweep(self, lam, mu, times, seen):
         b = self._b
-        status = lib.costate_adjoint(b.solver, self._taped(), len(lam), pointer(lam),
-                                     pointer(mu) if b.np else ffi.NULL, times, seen)
-        b.check(status)
+        b.check(lib.costate_adjoint(b.solver, self._taped(), len(lam), pointer(lam),
+                                    pointer(mu) if b.np else ffi.NULL, times, seen))
         self.gradient_error = lib.costate_get_stats(b.solver).gradient_error
         self.message = library.said(lib.costate_message(b.solver))
         if self._start is not None:
