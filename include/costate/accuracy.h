@@ -58,12 +58,18 @@ typedef struct {
    degrees again. The second run is stored as the options of the solver demand, in a file or with a tape_limit as
    checkpoints. It calls neither on_step nor on_event.
 
-   The estimate sees the errors of steps, of dense output and of Newton's iteration, not those of the model, and it
-   cannot see what neither run saw, such as a pulse between the points at which f was evaluated. Differences of
-   round-off are no estimate: do not trust relative errors below about 1e-12.
+   If steps are longer than a fiftieth of the interval, and options.autonomous is not 1, a third run follows, forward
+   only, with steps of at most that length: the first two see nothing of what lies between the points at which they
+   evaluate f, such as a pulse.  If a value changes by more than ten times its estimated error (or rtol, whichever is
+   larger), and does so again with rtol/100, the status is COSTATE_ACCURACY, and the message has both values.  The
+   arrays hold what the first two runs say.
 
-   COSTATE_ACCURACY: the second run meets other events than the first, so that errors cannot be estimated; the first run
-   is too coarse. If the second run fails, the status is that of its failure. Then no array is changed. */
+   The estimate sees the errors of steps, of dense output and of Newton's iteration, not those of the model, and it
+   cannot see what no run saw. Differences of round-off are no estimate: do not trust relative errors below about 1e-12.
+
+   COSTATE_ACCURACY: also if the third run fails; and if the second run meets other events than the first, so that
+   errors cannot be estimated; the first run is too coarse.  Then no array is changed.  If the second run fails, the
+   status is that of its failure, and no array is changed either. */
 int costate_accuracy(costate *, const costate_tape *, const costate_functional *, costate_estimate *);
 
 /** What costate_gradient_within is to achieve, and what it has achieved.  The arrays of `estimate` are output, as in
@@ -88,10 +94,10 @@ typedef struct {
    tolerances of the options.  If the value is within and a gradient is far outside, a tangent takes part in the error
    test of the following runs (options.gradient_control).
 
-   Before it returns COSTATE_OK, plain runs must agree.  Unless options.autonomous is 1, a run whose steps are at most a
-   fiftieth of the interval must have the same values.  If gradients with respect to y0 or p are requested, the
-   difference of two runs that start on both sides of (y0, p) must be what they say.  These runs call neither on_step
-   nor on_event; `at_end` and `at_time` are also called for them.
+   Before it returns COSTATE_OK, plain runs must agree.  Unless options.autonomous is 1 or all steps are that short, a
+   run whose steps are at most a fiftieth of the interval must have the same values.  If gradients with respect to y0 or
+   p are requested, the difference of two runs that start on both sides of (y0, p) must be what they say.  These runs
+   call neither on_step nor on_event; `at_end` and `at_time` are also called for them.
 
    The solver keeps the tolerances of the last run.  y: N values, in and out.  tape: receives the last run, or NULL.
    COSTATE_ACCURACY: the tolerance is not met, or plain runs disagree; the message says which value, gradient or

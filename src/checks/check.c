@@ -2,6 +2,7 @@
    transposes, and the remainders of Taylor's formula for the run with frozen steps fall by 4 when the direction is
    halved.  Second order: Hessian products are symmetric, and derivatives of the gradients of runs with frozen steps. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/random.h"
@@ -168,14 +169,15 @@ static int weighted(double t1, const double *y, const double *p, int m, double *
     return 0;
 }
 
-/* Whether it can be estimated or not does not decide about the check. */
-static int check_accuracy(run_check *x, costate_report *r)
+/* Whether it can be estimated or not does not decide about the check.  why: if not, what costate_accuracy says */
+static int check_accuracy(run_check *x, costate_report *r, char why[sizeof r->text / 2])
 {
     double of_y0 = 0, of_p = 0;
     const costate_functional F = {.m = 1, .at_end = weighted, .ctx = x};
     costate_estimate e = {.y0_error = &of_y0, .p_error = x->in > x->N ? &of_p : NULL};
     int status = solver_accuracy(x->c, x->tape, &F, &e);
     r->accuracy = status ? NAN : fmax(of_y0, of_p);
+    snprintf(why, sizeof r->text / 2, "%s", status ? costate_message(x->c) : "");
     return status == COSTATE_NO_MEMORY ? status : 0;
 }
 
@@ -193,11 +195,12 @@ static int check_first(run_check *x, unsigned *state, costate_report *r)
     const check_operator F = {.ctx = x, .in = x->in + 2, .rows = x->N, .value = result_at, .tangent = tangent,
                               .adjoint = adjoint, .space = &x->c->maps.space};
     double *times = x->v + x->in, least = least_size(x);
+    char why[sizeof r->text / 2];
     for (size_t i = 0; i < x->N; i++) x->seeds[i] = random_number(state) / fmax(fabs(x->end[i]), least);
     times[0] = leaves_constraints(x->c) ? 0 : 0.01 * (x->of->t1 - x->of->t0);
     times[1] = -0.02 * (x->of->t1 - x->of->t0);
     TRY(check_transposes(&F, x->v, x->seeds, 0, &r->transpose));
-    TRY(check_accuracy(x, r));
+    TRY(check_accuracy(x, r, why));
     times[0] = times[1] = 0;
     TRY(check_remainders(x, &F, r));
     int transposed = r->transpose <= CHECK_TRANSPOSED, right = fabs(r->taylor - 4) <= 1;
@@ -207,6 +210,7 @@ static int check_first(run_check *x, unsigned *state, costate_report *r)
     if (transposed && right && r->accuracy < HUGE_VAL)
         check_adds(r, "  The gradient is exact for these steps; relative to the solution it is right to about %.0e.",
                    r->accuracy);
+    else if (transposed && right) check_adds(r, "  How accurate these steps are is not known: %s", why);
     say_together(x, r);
     return transposed && right ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }

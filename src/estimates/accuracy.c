@@ -16,8 +16,13 @@
 #include "estimates/accuracy.h"
 #include "estimates/finer.h"
 #include "estimates/functional.h"
+#include "estimates/look.h"
 #include "run/list.h"
 #include "run/remake.h"
+#include "solver/options.h"
+
+/* Estimates are right within a factor of 3, mostly.  What short steps change by more is an error that they miss. */
+static const double FARTHER = 10;
 
 typedef struct {
     costate *c, *finer;
@@ -290,5 +295,16 @@ int solver_accuracy(costate *c, const costate_tape *tape, const costate_function
     TRY(tape_serves(&c->st, &c->P, tape, 1));
     TRY(functional_sound(c, F));
     if (!e) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The estimate, where results go, is NULL.");
-    return estimate_errors(c, tape, F, e, &(allowed){.tol = 1}, &found);
+    size_t m = (size_t)F->m;
+    double *own = calloc(2 * m, sizeof *own);
+    if (!own) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %zu values.", 2 * m);
+    costate_estimate all = *e;
+    if (!all.run.value) all.run.value = own;
+    if (!all.error.value) all.error.value = own + m;
+    int status = estimate_errors(c, tape, F, &all, &(allowed){.tol = 1}, &found);
+    e->steps_refined = all.steps_refined;
+    const allowed rtol = {.tol = options_rtol(&c->o, c->st.n)};
+    if (!status) status = look(c, tape, F, &(looked_at){all.run.value, all.error.value, rtol, FARTHER});
+    free(own);
+    return status;
 }

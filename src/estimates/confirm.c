@@ -1,8 +1,8 @@
 /* confirm.c - is a gradient what differences of plain runs say (mathematics, section 9.4)?
 
    Two runs from x + eps d and x - eps d, x = (y0, p), are made as if nobody had asked for gradients: what sweeps do not
-   see, such as a jump of f that is no event, is in their difference.  Unless f does not depend on t, a run with steps
-   of at most a fiftieth of the interval looks before for what longer steps have passed over.
+   see, such as a jump of f that is no event, is in their difference.  What the steps have passed over is looked for
+   before (look.c).
 
    The difference is uncertain by the error of the values over eps, and by the third derivative.  What disagrees is
    compared again with a shorter eps and tighter tolerances. */
@@ -16,14 +16,12 @@
 #include "estimates/confirm.h"
 #include "estimates/finer.h"
 #include "estimates/functional.h"
+#include "estimates/look.h"
 #include "run/integrate.h"
 #include "run/start.h"
 #include "solver/options.h"
 
 enum { ATTEMPTS = 3 };
-static const double LONGEST = 1.0 / 50;         /* steps of the run that looks, of the interval */
-static const double FAR = 20;                   /* where its values differ by more, in units of what is allowed, its own
-                                                   error is no explanation */
 static const double BEST = 0.2;                 /* eps, in units of that for which both uncertainties are equal if the
                                                    third derivative is that of a wave */
 static const double EPS_MOST = 1e-2;
@@ -45,7 +43,7 @@ typedef struct {
     size_t N, np, m;
     double *block;
     outcome values;
-    double *looked, *up, *down;         /* m: values with short steps, and on both sides */
+    double *up, *down;                  /* m: values on both sides */
     double *dy, *dp, *y, *p;            /* N, np: direction; where a run starts, and ends */
     double *above, *below;              /* N: starts of both runs */
     double *by_p;                       /* np*m: gradient with respect to p, summed over processes */
@@ -59,7 +57,7 @@ static int prepare(confirmation *x)
     for (;;) {
         cursor at = {x->block, 0};
         outcome_layout(x->c, of->F, of->tape, &at, &x->values);
-        TAKE(&at, x->m, &x->looked, &x->up, &x->down, &x->change, &x->claimed, &x->slope);
+        TAKE(&at, x->m, &x->up, &x->down, &x->change, &x->claimed, &x->slope);
         TAKE(&at, x->N, &x->dy, &x->y, &x->above, &x->below);
         TAKE(&at, x->np, &x->dp, &x->p);
         x->by_p = take(&at, x->np * x->m);
@@ -68,13 +66,7 @@ static int prepare(confirmation *x)
             return fail(&x->c->v, COSTATE_NO_MEMORY, "No memory for a difference (%zu doubles).", at.used);
     }
     if (!(x->onto = costate_tape_new())) return fail(&x->c->v, COSTATE_NO_MEMORY, "No memory for a tape.");
-    costate_options o = options_unwatched(x->c);
-    o.storage = storage_beside(x->c, of->tape);
-    o.newton_tol = x->c->given.newton_tol;
-    o.gradient_control = o.tangent_error = o.warm = 0;
-    x->plain = costate_new(x->c->st.method, &x->c->P, &o);
-    if (!x->plain) return fail(&x->c->v, COSTATE_NO_MEMORY, "No memory for a second solver.");
-    if (!x->plain->whole) return fail(&x->c->v, x->plain->v.status, "%s", x->plain->v.text);
+    TRY(plain_solver(x->c, of->tape, x->c->o.hmax, &x->plain));
     if (of->wanted & OF_P && x->np) {
         memcpy(x->by_p, of->e->run.p, x->np * x->m * sizeof *x->by_p);
         TRY(space_total(&x->c->maps.space, (int)(x->np * x->m), x->by_p));
@@ -259,7 +251,6 @@ static int differences(confirmation *x)
     double rtol = options_rtol(&x->c->o, x->c->st.n), eps = first_eps(x), tighter = first_tolerance(x, eps);
     double last = 0, now = 0;
     int j = -1, status = 0, settled = 0;
-    x->plain->o.hmax = x->c->o.hmax;
     for (int k = 0; k < ATTEMPTS && !settled; k++) {
         status = both_sides(x, eps, tighter);
         if (status == COSTATE_NO_MEMORY) return fail(v, status, "%s", x->plain->v.text);
@@ -284,52 +275,12 @@ static int differences(confirmation *x)
                 x->of->wanted & OF_Y0 ? "y0 and p" : "p", x->slope[j], now);
 }
 
-/* The functional whose value is another, by the run that looks, or -1.  far: by so much that this run's own error is no
-   explanation */
-static int moved(const confirmation *x, int *far)
-{
-    const claim_of_run *of = x->of;
-    int found = -1;
-    for (size_t j = 0; j < x->m; j++) {
-        double value = of->e->run.value[j], error = fabs(of->e->error.value[j]);
-        double most = fmax(of->allowed.tol * fabs(value) + of->allowed.value_atol, error) + ROUND_OFF * fabs(value);
-        double gap = fabs(x->looked[j] - value);
-        if (!(gap <= FAR * most)) return *far = 1, (int)j;
-        if (gap > SAFETY * most) found = (int)j;
-    }
-    return found;
-}
-
-/* A run with short steps: has the first passed over anything? */
-static int look(confirmation *x)
-{
-    const claim_of_run *of = x->of;
-    const costate_options *o = &x->c->o;
-    double span = fabs(x->c->v.t - of->t0), hmax = fmax(LONGEST * span, o->hmin);
-    int j = -1, status = 0, far = 0;
-    if (o->autonomous || span == 0) return 0;
-    x->plain->o.hmax = o->hmax > 0 ? fmin(o->hmax, hmax) : hmax;
-    for (double tighter = 1; tighter >= TIGHTER && !far; tighter *= TIGHTER) {
-        options_scale(x->plain, tighter);
-        memcpy(x->y, of->y, x->N * sizeof *x->y);
-        status = evaluate(x, of->p, x->looked);
-        if (status == COSTATE_NO_MEMORY) return fail(&x->c->v, status, "%s", x->plain->v.text);
-        j = status ? j : moved(x, &far);
-        if (!status && j < 0) return 0;
-    }
-    if (j < 0)
-        return fail(&x->c->v, COSTATE_ACCURACY, "The estimated errors are within goal.tol, but a run with steps of at "
-                    "most %.3g, which would confirm it, fails: %.400s", x->plain->o.hmax, x->plain->v.text);
-    return fail(&x->c->v, COSTATE_ACCURACY, "The estimated errors are within goal.tol, but functional %d is %.9g, and "
-                "%.9g with steps of at most %.3g: longer steps pass over something.  Set options.hmax, or give the "
-                "times where f changes (problem.stops).", j, of->e->run.value[j], x->looked[j], x->plain->o.hmax);
-}
-
 static int confirmed(confirmation *x)
 {
     TRY(prepare(x));
-    TRY(look(x));
-    if (!(x->of->wanted & (OF_Y0 | OF_P))) return 0;
+    const claim_of_run *of = x->of;
+    TRY(look(x->c, of->tape, of->F, &(looked_at){of->e->run.value, of->e->error.value, of->allowed, SAFETY}));
+    if (!(of->wanted & (OF_Y0 | OF_P))) return 0;
     TRY(direction(x));
     return differences(x);
 }

@@ -28,13 +28,20 @@ int storage_beside(const costate *c, const costate_tape *tape)
     return tight ? COSTATE_CHECKPOINTS : c->o.storage;
 }
 
-static costate_options options_for(const costate *c, const costate_tape *tape)
+/* as the run on the tape had them */
+static costate_options options_beside(const costate *c, const costate_tape *tape)
 {
     costate_options o = options_unwatched(c);
-    options_clear(&o, OPTION_ONE_RUN);
     o.storage = storage_beside(c, tape);
-    o.max_steps = 0x7fffffff;
     o.mode = tape_mode(tape, tape->maps.count > 0 ? tape->maps.list[0].from : tape->mode);
+    return o;
+}
+
+static costate_options options_of_halves(const costate *c, const costate_tape *tape)
+{
+    costate_options o = options_beside(c, tape);
+    options_clear(&o, OPTION_ONE_RUN);
+    o.max_steps = 0x7fffffff;
     return o;
 }
 
@@ -94,7 +101,17 @@ static int pieces(costate *finer, const costate_tape *tape, costate_tape *onto, 
         end = end_of_piece(finer, tape, &k, &more);
         TRY(solver_continue(finer, onto, end, y));
     }
-    return halves_ended(finer, onto);
+    return 0;
+}
+
+static int again(costate *c, const costate_tape *tape, costate *other, costate_tape *onto, int *failed)
+{
+    double *y = calloc((size_t)c->st.N + 1, sizeof *y);
+    if (!y) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for a state.");
+    int status = start_of(c, tape, y);
+    *failed = status ? 0 : pieces(other, tape, onto, y);
+    free(y);
+    return status;
 }
 
 static int said(costate *c, const costate *finer, int status)
@@ -108,15 +125,34 @@ static int said(costate *c, const costate *finer, int status)
 int finer_run(costate *c, const costate_tape *tape, int count, const double *times, int *first, costate_tape *onto,
               costate **made)
 {
-    const costate_options o = options_for(c, tape);
+    const costate_options o = options_of_halves(c, tape);
     costate *finer = *made = costate_new(c->st.method, &c->P, &o);
     if (!finer) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for a second solver.");
     if (!finer->whole) return said(c, finer, finer->v.status);
     newton_of_members(finer, c);
     halves_of(finer, tape, count, times, first);
-    double *y = calloc((size_t)c->st.N + 1, sizeof *y);
-    if (!y) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for a state.");
-    int status = start_of(c, tape, y), failed = status ? 0 : pieces(finer, tape, onto, y);
-    free(y);
-    return failed ? said(c, finer, failed) : status;
+    int failed;
+    TRY(again(c, tape, finer, onto, &failed));
+    if (!failed) failed = halves_ended(finer, onto);
+    return failed ? said(c, finer, failed) : 0;
+}
+
+/* ---- plain runs ---- */
+
+int plain_solver(costate *c, const costate_tape *tape, double hmax, costate **made)
+{
+    costate_options o = options_beside(c, tape);
+    o.newton_tol = c->given.newton_tol;
+    o.gradient_control = o.tangent_error = o.warm = 0;
+    o.hmax = hmax;
+    costate *plain = *made = costate_new(c->st.method, &c->P, &o);
+    if (!plain) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for a second solver.");
+    return plain->whole ? 0 : fail(&c->v, plain->v.status, "%s", plain->v.text);
+}
+
+int plain_run(costate *c, const costate_tape *tape, costate *plain, costate_tape *onto)
+{
+    int failed;
+    TRY(again(c, tape, plain, onto, &failed));
+    return failed ? fail(&c->v, failed, "%s", plain->v.text) : 0;
 }

@@ -521,7 +521,7 @@ static void other_events(void **state)
                                .event = &e};
     int refused_once = 0;
     for (int k = 0; k < 200; k++) {
-        const costate_options o = {.controller = COSTATE_FIXED, .h0 = 1.1};
+        const costate_options o = {.controller = COSTATE_FIXED, .h0 = 1.1, .autonomous = 1};
         costate *c = costate_new(costate_method_find("euler"), &P, &o);
         if (costate_status(c)) c = (costate_free(c), costate_new(costate_method_find("bs32"), &P, &o));
         costate_tape *tape = costate_tape_new();

@@ -209,6 +209,7 @@ typedef struct {
     int autonomous, m;
     double value_atol, gradient_atol, hmax;
     const char *method;
+    int controlled;                             /* options.gradient_control */
 } setting;
 
 static const costate_method *method_of(const char *name) { return costate_method_find(name ? name : "dopri5"); }
@@ -217,7 +218,8 @@ static int confirmed(world *x, setting s, char *text)
 {
     const costate_problem P = {.n = 2, .np = 1, .ctx = x, .rhs = {decay, decay_tangent, .adjoint = decay_adjoint}};
     costate *c = costate_new(method_of(s.method), &P, &(costate_options){.rtol = s.rtol, .atol = s.rtol, .hmax = s.hmax,
-                                                                         .autonomous = s.autonomous});
+                                                                         .autonomous = s.autonomous,
+                                                                         .gradient_control = s.controlled});
     double y[] = {1, 1}, p = 1, by_p[4];
     costate_goal g = {.tol = s.tol, .factor = 1, .value_atol = s.value_atol, .gradient_atol = s.gradient_atol,
                       .estimate = {.run = {.p = by_p}}};
@@ -354,19 +356,25 @@ static void looks(void **state)
         for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
             double unit = value_atol ? 3e-3 : 1e-3;
             world x = {.gradient = 1, .slope = 1, .looked = {1 + cases[k].off[0] * unit, 1 + cases[k].off[1] * unit}};
-            int status = confirmed(&x, (setting){.tol = 1e-3, .rtol = 1e-6, .value_atol = value_atol * 2e-3}, text);
+            int status = confirmed(&x, (setting){.tol = 1e-3, .rtol = 1e-9, .value_atol = value_atol * 2e-3}, text);
             if (status != cases[k].status || x.looks != cases[k].looks)
                 fail_msg("%zu: %d after %d runs: %s", k, status, x.looks, text);
-            if (status && !strstr(text, "functional 0 is 1, and")) fail_msg("%s", text);
-            assert_int_equal(x.of_look[0], plain(1e-6, 1.0 / 50, NULL));
-            if (x.looks == 2) assert_int_equal(x.of_look[1], plain(1e-8, 1.0 / 50, NULL));
+            if (status && !strstr(text, "Functional 0 is 1, and")) fail_msg("%s", text);
+            assert_int_equal(x.of_look[0], plain(1e-9, 1.0 / 50, NULL));
+            if (x.looks == 2) assert_int_equal(x.of_look[1], plain(1e-11, 1.0 / 50, NULL));
             assert_int_equal(x.sides, status ? 0 : 2);
-            if (!status) assert_int_equal(x.of_side[0], plain(1e-6, 0, NULL));
+            if (!status) assert_int_equal(x.of_side[0], plain(1e-9, 0, NULL));
         }
+    assert_true(plain(1e-11, 1.0 / 50, NULL) > plain(1e-10, 1.0 / 50, NULL));
+    world plainly = {.gradient = 1, .slope = 1, .looked = {1}};
+    const setting controlled = {.tol = 1e-3, .rtol = 1e-9, .controlled = 1};
+    assert_int_equal(confirmed(&plainly, controlled, text), COSTATE_OK);        /* plain: without tangents */
+    assert_int_equal(plainly.of_side[0], plain(1e-9, 0, NULL));
     for (double hmax = 0.01; hmax < 0.1; hmax *= 4) {                           /* not longer than the caller allows */
         world x = {.gradient = 1, .slope = 1, .looked = {1}};
         assert_int_equal(confirmed(&x, (setting){.tol = 1e-3, .rtol = 1e-6, .hmax = hmax}, text), COSTATE_OK);
-        assert_int_equal(x.of_look[0], plain(1e-6, fmin(hmax, 1.0 / 50), NULL));
+        assert_int_equal(x.looks, hmax > 1.0 / 50);                                 /* they are short already */
+        if (x.looks) assert_int_equal(x.of_look[0], plain(1e-6, 1.0 / 50, NULL));
         assert_int_equal(x.of_side[0], plain(1e-6, hmax, NULL));
     }
 }
