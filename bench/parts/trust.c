@@ -8,6 +8,7 @@
    accuracy  estimates of costate_accuracy beside true errors, of two functionals, a component of y(t1) and the integral
              of the cost, and of their gradients with respect to y(0)
    goal      errors of costate_gradient_within, of the same
+   cases     the same on problems that are hard for it: trust_cases.c
 
    accuracy and goal run all methods with an error estimate on the problems of the tests whose gradients are known from
    quadruple precision; explicit methods where the problem is not stiff, rkc also where it is mildly so.  All errors
@@ -172,8 +173,9 @@ int main(int argc, char **argv)
     const choice only = {argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL, argc > 4 ? atof(argv[4]) : 0};
     const char *set = argc > 1 ? argv[1] : "";
     if (strcmp(set, "steps") == 0) return trust_steps(&only);
+    if (strcmp(set, "cases") == 0) return trust_cases(&only);
     if (strcmp(set, "accuracy") == 0) all_rows(&only, accuracy, 1e-2, 1e-8, 0.1);
     else if (strcmp(set, "goal") == 0) all_rows(&only, goal, 1e-3, 1e-7, 0.01);
-    else return fputs("usage: trust steps|accuracy|goal [PROBLEM [METHOD [RTOL]]]\n", stderr), 2;
+    else return fputs("usage: trust steps|accuracy|goal|cases [PROBLEM [METHOD [RTOL]]]\n", stderr), 2;
     return 0;
 }

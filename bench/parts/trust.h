@@ -24,6 +24,8 @@ static inline int chosen_rtol(const choice *k, double rtol)
 
 /* Rows of gradients with three kinds of steps, on problems that explicit methods are used for.  0, or 1: no memory. */
 int trust_steps(const choice *);
+/* Rows of costate_gradient_within on problems that are hard for it.  0, or 1: a reference failed. */
+int trust_cases(const choice *);
 
 static inline double norm(int n, const double *x)
 {

@@ -13,19 +13,22 @@ LARGE, BEYOND = 0.03, 50                                # a sweep names a gradie
                                                        # second in units of rtol
 KNOWN = 1e-11                                          # true errors below are too near the round-off of the references
 GOAL = 3                                               # true error in units of the tolerance
+ACCURACY = -24                                         # COSTATE_ACCURACY
 WHAT = ("y", "G", "dy/dy0", "dG/dy0")                  # in the order of the rows
 VALUES, GRADIENTS = (0, 1), (2, 3)
 
 
 def part_trust(run, rep):
-    small = {"steps": ["vdpol_5"], "accuracy": ["lv", "all", "1e-4"], "goal": ["lv", "all", "1e-3"]}
-    rows = {name: measured(run, [name, *(small[name] if run.quick else [])]) for name in ("steps", "accuracy", "goal")}
+    small = {"steps": ["vdpol_5"], "accuracy": ["lv", "all", "1e-4"], "goal": ["lv", "all", "1e-3"],
+             "cases": ["relay_met"]}
+    rows = {name: measured(run, [name, *(small[name] if run.quick else [])]) for name in small}
     with open(os.path.join(run.out, "trust.json"), "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for several in rows.values() for row in several)
     gradients(rep, rows["steps"])
     sampled(rep, rows)
     estimates(rep, rows["accuracy"])
     goals(rep, rows["goal"])
+    cases(rep, rows["cases"])
 
 
 def measured(run, arguments):
@@ -259,3 +262,43 @@ def goals(rep, rows):
     done = sum(not row["status"] for row in rows)
     rep.target("costate_gradient_within: share of calls without a status with a true error of at most %d tol" % GOAL,
                sum(map(within, rows)) / done if done else None, 0.95, True)
+
+
+# ---- where that is hard ----------------------------------------------------------------------------------------------
+
+
+def verdicts(rows):
+    """calls with COSTATE_OK, of these with a larger error than GOAL tol; with COSTATE_ACCURACY, of these with a smaller
+    one; that fail where the run without estimates does not"""
+    done = [row for row in rows if not row["status"]]
+    refused = [row for row in rows if row["status"] == ACCURACY]
+    failed = [row for row in rows if row["status"] not in (0, ACCURACY) and not row["alone"]]
+    return len(done), len(done) - sum(map(within, done)), len(refused), sum(
+        row["error"] is not None and row["error"] <= GOAL for row in refused), len(failed)
+
+
+def median(values):
+    values = sorted(values)
+    return values[len(values) // 2] if values else float("nan")
+
+
+def cases(rep, rows):
+    rows = [row for row in rows if row["set"] == "cases"]
+    names = list(dict.fromkeys(row["problem"] for row in rows))
+    lines = []
+    for name in names + ["all"]:
+        of = [row for row in rows if name in ("all", row["problem"])]
+        title = "" if name == "all" else of[0]["title"]
+        lines.append([name, title, len(of), *verdicts(of), "%.1f" % median(
+            [row["f"] / row["f_alone"] for row in of if not row["status"]])])
+    rep.plain_table("costate_gradient_within where it is hard", ["problem", "", "calls", "OK", "beyond %d tol" % GOAL,
+                    "ACCURACY", "within", "failed", "f over plain"], lines)
+    rep.say()
+    rep.say("Calls by auto and radau2a5 at tol = 1e-2, 1e-3, 1e-4 and 1e-6. Beyond: COSTATE_OK although the true error "
+            "of the value or of a gradient is larger than %d tol. Within: COSTATE_ACCURACY although it is not. Failed: "
+            "another status where the plain run works. f over plain: evaluations of f of a call that succeeds over "
+            "those of a run with rtol = tol/10 and no gradient, the median." % GOAL)
+    done, beyond, _, _, failed = verdicts(rows)
+    rep.target("costate_gradient_within where it is hard: calls with COSTATE_OK that are beyond %d tol, of %d" % (
+        GOAL, done), beyond, 0, False)
+    rep.target("costate_gradient_within where it is hard: failures where the plain run works", failed, 0, False)

@@ -49,6 +49,25 @@ def test_a_gradient_to_a_tolerance():
     assert trust.within(row) and 1 <= row["rounds"] <= 5 and 0 < row["worst"] <= 1, row
 
 
+def test_hard_cases():
+    """a jump of f in y: refused where it is missed, right where it is an event; closed forms, no failure"""
+    found = [row for problem in ("relay", "relay_met", "pulse_met", "enzyme") for row in rows("cases", problem)]
+    assert len(found) == 4 * 2 * 4 and all(row["set"] == "cases" for row in found), found
+    assert trust.verdicts(found[:8]) == (0, 0, 8, 0, 0), found[:8]
+    assert trust.verdicts(found[8:]) == (24, 0, 0, 0, 0), found[8:]
+    reference, *of = rows("cases", "spike", "auto", "1e-4")
+    assert reference["set"] == "reference" and reference["error"] < 1e-9 and len(of) == 1, reference
+
+
+def test_verdicts():
+    row = {"status": 0, "alone": 0, "error": 1}
+    assert trust.verdicts([row, row | {"error": 4}, row | {"error": None}]) == (3, 2, 0, 0, 0)
+    refused = row | {"status": trust.ACCURACY}
+    assert trust.verdicts([refused, refused | {"error": 4}, refused | {"error": None}]) == (0, 0, 3, 1, 0)
+    failed = row | {"status": -6}
+    assert trust.verdicts([failed, failed | {"alone": -6}]) == (0, 0, 0, 0, 1)
+
+
 def test_all_of_a_problem():
     """implicit methods alone on stiff ones, explicit ones elsewhere, too"""
     families = {problem: {row["family"] for row in rows("accuracy", problem, "all", "1e-2")}
@@ -74,9 +93,9 @@ def test_part():
         trust.part_trust(Quick, report)
         with open(os.path.join(place, "trust.json"), encoding="utf-8") as file:
             kept = [json.loads(line) for line in file]
-    assert {row["set"] for row in kept} == {"reference", "steps", "accuracy", "goal"}
-    assert len(report.targets) == 8 and not any("not measured" in line for line in report.targets), report.targets
-    assert sum(line.startswith("### ") for line in report.lines) >= 6
+    assert {row["set"] for row in kept} == {"reference", "steps", "accuracy", "goal", "cases"}
+    assert len(report.targets) == 10 and not any("not measured" in line for line in report.targets), report.targets
+    assert sum(line.startswith("### ") for line in report.lines) >= 7
 
 
 def test_wrong_gradients_are_counted():
