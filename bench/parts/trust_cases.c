@@ -163,7 +163,8 @@ static int no_second(const costate_point *x, const costate_point *a, const costa
 {
     return (void)x, (void)a, (void)b, (void)ctx, f[0] = 0, 0;
 }
-static int no_mixed(const costate_point *x, const costate_point *a, const double *w, const costate_gradient *g, void *ctx)
+static int no_mixed(const costate_point *x, const costate_point *a, const double *w, const costate_gradient *g,
+                    void *ctx)
 {
     return (void)x, (void)a, (void)w, (void)g, (void)ctx, 0;
 }
@@ -213,7 +214,8 @@ static void pulsed(const double *y0, const double *p, double t1, double *g)
     g[0] = y0[0] * exp(-p[1] * t1) + p[0] / p[1] * (a - b);
     g[1] = exp(-p[1] * t1);
     g[2] = (a - b) / p[1];
-    g[3] = -t1 * y0[0] * exp(-p[1] * t1) - p[0] / (p[1] * p[1]) * (a - b) - p[0] / p[1] * ((t1 - 42) * a - (t1 - 40) * b);
+    g[3] = -t1 * y0[0] * exp(-p[1] * t1) - p[0] / (p[1] * p[1]) * (a - b) -
+           p[0] / p[1] * ((t1 - 42) * a - (t1 - 40) * b);
 }
 /* log y + y = log y0 + y0 - p t; not by y0 */
 static void digested(const double *y0, const double *p, double t1, double *g)
@@ -272,7 +274,8 @@ static const trial trials[] = {
     {"robertson_40", "t = 40", F_OF(3, 3, robertson), {1, 0, 0}, {0.04, 1e4, 3e7}, 40, 1, 1e-4, STIFF, .wanted = BY_P},
     {"robertson_dae", "index 1", DAE_OF(3, 3, robertson_dae, dae3), {1, 0, 0}, {0.04, 1e4, 3e7}, 4e5, 0, 1e-4, STIFF,
      .wanted = BY_P},
-    {"oregonator", "half a cycle", F_OF(3, 2, oregonator), {1, 2, 3}, {77.27, 0.161}, 180, 1, 1e-2, STIFF, .wanted = BY_P},
+    {"oregonator", "half a cycle", F_OF(3, 2, oregonator), {1, 2, 3}, {77.27, 0.161}, 180, 1, 1e-2, STIFF,
+     .wanted = BY_P},
     {"van_der_pol", "mu = 5", F_OF(2, 1, van_der_pol), {2, 0}, {5}, 20, 0, 1, PLAIN, .wanted = BOTH},
     {"van_der_pol_stiff", "mu = 1000", F_OF(2, 1, van_der_pol), {2, 0}, {1000}, 700, 0, 1e-2, STIFF, .wanted = BY_P},
     {"brusselator", "n = 2", F_OF(2, 2, brusselator), {1.5, 3}, {1, 3}, 20, 0, 1, PLAIN, .wanted = BOTH},
@@ -299,8 +302,8 @@ static const trial trials[] = {
     {"doses", "five of width 0.02 in 10", F_OF(1, 2, doses), {1}, {1, 0.1}, 10, 0, 1, PLAIN, NULL,
      STOPS(about_doses), .wanted = BOTH},
     {"pulse", "of 2 in 100, missed", F_OF(1, 2, pulse), {1}, {1, 0.01}, 100, 0, 1, PLAIN, pulsed, .wanted = BOTH},
-    {"pulse_met", "of 2 in 100, with stops", F_OF(1, 2, pulse), {1}, {1, 0.01}, 100, 0, 1, PLAIN, pulsed, STOPS(borders),
-     1, .wanted = BOTH},
+    {"pulse_met", "of 2 in 100, with stops", F_OF(1, 2, pulse), {1}, {1, 0.01}, 100, 0, 1, PLAIN, pulsed,
+     STOPS(borders), 1, .wanted = BOTH},
     {"inputs", "that jump nine times, missed", F_OF(1, 2, steps_of_input), {1}, {1, 0.5}, 10, 0, 1, PLAIN, NULL,
      STOPS(whole), 0, .wanted = BOTH},
     {"inputs_met", "that jump nine times, with stops", F_OF(1, 2, steps_of_input), {1}, {1, 0.5}, 10, 0, 1, PLAIN, NULL,

@@ -93,8 +93,8 @@ static int look_twice(short_steps *x)
     if (j < 0) {
         char why[sizeof v->text];
         memcpy(why, v->text, sizeof why);
-        return fail(v, COSTATE_ACCURACY, "A run with steps of at most %.3g, which looks for what longer steps pass over, "
-                    "fails: %.400s", x->hmax, why);
+        return fail(v, COSTATE_ACCURACY, "A run with steps of at most %.3g, which looks for what longer steps pass "
+                    "over, fails: %.400s", x->hmax, why);
     }
     return fail(v, COSTATE_ACCURACY, "Functional %d is %.9g, and %.9g with steps of at most %.3g, which its estimated "
                 "error, %.2g, does not explain: longer steps pass over something.  Set options.hmax, or give the times "
