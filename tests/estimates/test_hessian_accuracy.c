@@ -671,12 +671,74 @@ static void unmet(void **state)
     ask_end(&a);
 }
 
+/* ---- is it round-off?  With products that the seed pretends: `size` in the run, twice that in the halved one ---- */
+
+typedef struct { double size; int by_p, calls; } pretended;
+
+static void still_f(const formula *F, num t, const num *y, const num *p, num *out)
+{
+    (void)F, (void)t, (void)p;
+    out[0] = times(-1, y[0]);
+}
+static int always_one(double t1, const double *y, const double *p, int m, double *value, double *lambda, double *mu,
+                      double *end, void *ctx)
+{
+    (void)t1, (void)y, (void)p, (void)m, (void)lambda, (void)mu, (void)end, (void)ctx;
+    return value[0] = 1, 0;
+}
+static int pretends(double t1, const double *y, const double *p, int m, const double *V, const double *Vp,
+                    double *lambda, double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    pretended *x = ctx;
+    (void)t1, (void)y, (void)p, (void)m, (void)V, (void)Vp, (void)lambda, (void)mu;
+    *(x->by_p ? mu2 : lambda2) = x->size * (x->calls++ % 2 ? 1 : 2);
+    return 0;
+}
+
+/* size, along (v, vp), from (y0, p) to 1: is it said to be round-off? */
+static int said_round_off(double y0, double p, double v, double vp, double size, int by_p)
+{
+    formula F = {.n = 1, .np = 1, .f = still_f};
+    const costate_problem P = {.n = 1, .np = 1, .ctx = &F, .rhs = FORMULA_RHS};
+    costate *c = costate_new(costate_method_find("dopri5"), &P, &(costate_options){.rtol = 1e-8, .atol = 1e-8,
+                                                                                 .autonomous = 1});
+    pretended x = {size, by_p, 0};
+    const costate_second second = {.m = 1, .V = &v, .Vp = &vp, .seed = pretends, .ctx = &x};
+    double found;
+    costate_goal goal = {.tol = 1e-3, .estimate.products.y0_error = by_p ? NULL : &found,
+                         .estimate.products.p_error = by_p ? &found : NULL};
+    const costate_functional J = {.m = 1, .at_end = always_one, .second = &second};
+    assert_int_equal(costate_gradient_within(c, 0, 1, &y0, &p, &J, &goal, NULL), COSTATE_ACCURACY);
+    const char *text = costate_message(c), *of = by_p ? "Hessian product with respect to p" :
+                       "Hessian product with respect to y0";
+    int nothing = strstr(text, "only round-off is left, or 0") && strstr(text, "Set goal.product_atol");
+    if (!strstr(text, of) || (!nothing && !strstr(text, "The largest error"))) fail_msg("%s", text);
+    costate_free(c);
+    return nothing;
+}
+
+/* What is 1e-12 of the value after a change of all of y0, or of p, is: exp(-1) size |y0| |y0/v|, and size |p| |p/vp|.
+   A component that is zero and moves says nothing. */
+static void round_off(void **state)
+{
+    (void)state;
+    assert_int_equal(said_round_off(2, 1.5, 0.5, 0, 3.0e-13, 0), 1);         /* 3.40e-13 */
+    assert_int_equal(said_round_off(2, 1.5, 0.5, 0, 3.8e-13, 0), 0);
+    assert_int_equal(said_round_off(2, 1.5, 0, 0.3, 1.2e-13, 1), 1);         /* 1.33e-13 */
+    assert_int_equal(said_round_off(2, 1.5, 0, 0.3, 1.5e-13, 1), 0);
+    assert_int_equal(said_round_off(2, 1.5, 0.5, 0.45, 1.9e-13, 1), 1);      /* 2.60e-13: both parts, 0.39 */
+    assert_int_equal(said_round_off(2, 1.5, 0.5, 0.45, 3.0e-13, 1), 0);
+    assert_int_equal(said_round_off(0, 1.5, 0.5, 0.3, 1e-20, 1), 0);
+    assert_int_equal(said_round_off(2, 0, 0.5, 0.3, 1e-20, 0), 0);
+    assert_int_equal(said_round_off(2, 0, 0.5, 0, 1e-20, 0), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ignition), cmocka_unit_test(of_the_run), cmocka_unit_test(one_by_one),
         cmocka_unit_test(as_costate_hessian), cmocka_unit_test(at_an_event), cmocka_unit_test(refusals),
-        cmocka_unit_test(reaches), cmocka_unit_test(unmet)};
+        cmocka_unit_test(reaches), cmocka_unit_test(unmet), cmocka_unit_test(round_off)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed + run_by_kind("hessian_estimates", estimates);
 }
