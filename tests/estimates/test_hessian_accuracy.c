@@ -6,7 +6,6 @@
 #include <costate/accuracy.h>
 #include "common.h"
 #include "formula.h"
-#include "nums.h"
 
 enum { STATES = 2, ROWS = STATES + 1, PARAMETERS = 1, ALONG = 3, SEEN = 2 };
 
@@ -127,40 +126,14 @@ static const closed cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void of_formula(const void *of, const num_point *x, num *out)
-{
-    const formula *F = of;
-    F->f(F, x->t, x->y, x->p, out);
-}
-static int third_of_f(const costate_point *x, const costate_point *a, const costate_point *b, const double *w,
-                      const costate_gradient *g, void *ctx)
-{
-    const formula *F = ctx;
-    num_adjoint2(&(num_map){.n = F->n, .np = F->np, .rows = F->n, .f = of_formula, .of = F}, x, a, b, w, g);
-    return 0;
-}
-
-static void of_cost(const void *of, const num_point *x, num *out)
-{
-    const formula *F = of;
-    F->r(F, x->t, x->y, x->p, out);
-}
-static int third_of_cost(const costate_point *x, const costate_point *a, const costate_point *b, const double *w,
-                         const costate_gradient *g, void *ctx)
-{
-    const formula *F = ctx;
-    num_adjoint2(&(num_map){.n = F->n, .np = F->np, .rows = F->nq, .f = of_cost, .of = F}, x, a, b, w, g);
-    return 0;
-}
-
 static costate_problem problem_of(const closed *x)
 {
     costate_problem P = {.n = x->F.n, .np = 1, .nq = x->F.nq, .ctx = (void *)&x->F, .rhs = FORMULA_RHS,
                          .jac = formula_jac, .mass = x->F.M ? formula_mass : NULL};
     const costate_map cost = FORMULA_COST;
-    P.rhs.adjoint_tangent2 = third_of_f;
+    P.rhs.adjoint_tangent2 = formula_rhs_adjoint_tangent2;
     if (x->F.nq) P.cost = cost;
-    if (x->F.nq) P.cost.adjoint_tangent2 = third_of_cost;
+    if (x->F.nq) P.cost.adjoint_tangent2 = formula_cost_adjoint_tangent2;
     return P;
 }
 
