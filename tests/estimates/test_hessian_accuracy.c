@@ -4,6 +4,7 @@
    Each closed form is a formula over num, whose mixed derivative along a unit direction and along v is an entry of the
    exact H v. */
 #include <costate/accuracy.h>
+#include <limits.h>
 #include "common.h"
 #include "formula.h"
 
@@ -414,7 +415,7 @@ static void one_by_one(void **state)
     }
     long before = costate_get_stats(a.c)->adjoints2;
     double value;
-    a.second.m = -1;
+    a.second.m = INT_MAX;                                               /* not read: there is no memory for it */
     CHECK_OK(a.c, costate_accuracy(a.c, a.tape, &a.F, &(costate_estimate){.run = {.value = &value}}));
     assert_true(costate_get_stats(a.c)->adjoints2 == before);
     ask_end(&a);
@@ -552,6 +553,7 @@ static void refusals(void **state)
     REFUSED(0, a.F.second = NULL, COSTATE_MISSING, "functional.second is missing");
     REFUSED(0, a.F.m = 2, COSTATE_BAD_ARGUMENT, "functional.m = 2: Hessian products are of one");
     REFUSED(0, a.second.m = 0, COSTATE_BAD_ARGUMENT, "m = 0 directions");
+    REFUSED(0, a.second.m = -1, COSTATE_BAD_ARGUMENT, "m = -1 directions");
     REFUSED(0, a.second.V = a.second.Vp = NULL, COSTATE_BAD_ARGUMENT, "there is no direction");
     REFUSED(0, a.second.V = bad, COSTATE_BAD_ARGUMENT, "V");
     REFUSED(0, a.second.seed = NULL, COSTATE_MISSING, "functional.second.seed is missing");
@@ -632,11 +634,19 @@ static void unmet(void **state)
     a.second.Vp = (const double[]){0, 0.3};
     within(&a, m, (costate_options){.rtol = 1e-6}, (costate_goal){.tol = 1e-16, .value_atol = 1}, &got);
     if (!strstr(got.text, "along direction 1, is estimated")) fail_msg("%s", got.text);
+    a.second.V = (const double[]){0.2, 0};
+    a.second.Vp = (const double[]){0.3, 0};
+    within(&a, m, (costate_options){.rtol = 1e-6}, (costate_goal){.tol = 1e-16, .value_atol = 1}, &got);
+    if (!strstr(got.text, "along direction 0, is estimated")) fail_msg("%s", got.text);
     within(&a, m, (costate_options){.rtol = 1e-6}, (costate_goal){.tol = 1e-16, .value_atol = 1, .product_atol = 1e6},
            &got);
     assert_int_equal(got.status, COSTATE_OK);
     within(&a, m, (costate_options){.rtol = 1e-6}, (costate_goal){.tol = 0.1, .product_atol = -1}, &got);
     if (got.status != COSTATE_BAD_ARGUMENT || !strstr(got.text, "product_atol")) fail_msg("%s", got.text);
+    a.second.m = 0;
+    within(&a, m, (costate_options){.rtol = 1e-6}, (costate_goal){.tol = 0.1}, &got);
+    assert_true(got.status == COSTATE_BAD_ARGUMENT && got.goal.rounds == 0);        /* before there is a run */
+    a.second.m = 2;
     double times_of[4] = {0};
     a.second.along = &(costate_times){.events = times_of};
     within(&a, m, (costate_options){.rtol = 1e-6}, (costate_goal){.tol = 0.1}, &got);
@@ -644,7 +654,8 @@ static void unmet(void **state)
     ask_end(&a);
 }
 
-/* ---- is it round-off?  With products that the seed pretends: `size` in the run, twice that in the halved one ---- */
+/* ---- is it round-off?  With products that the seed pretends along the second direction: `size` in the run, twice
+   that in the halved one ---- */
 
 typedef struct { double size; int by_p, calls; } pretended;
 
@@ -664,7 +675,7 @@ static int pretends(double t1, const double *y, const double *p, int m, const do
 {
     pretended *x = ctx;
     (void)t1, (void)y, (void)p, (void)m, (void)V, (void)Vp, (void)lambda, (void)mu;
-    *(x->by_p ? mu2 : lambda2) = x->size * (x->calls++ % 2 ? 1 : 2);
+    (x->by_p ? mu2 : lambda2)[1] = x->size * (x->calls++ % 2 ? 1 : 2);
     return 0;
 }
 
@@ -676,10 +687,11 @@ static int said_round_off(double y0, double p, double v, double vp, double size,
     costate *c = costate_new(costate_method_find("dopri5"), &P, &(costate_options){.rtol = 1e-8, .atol = 1e-8,
                                                                                  .autonomous = 1});
     pretended x = {size, by_p, 0};
-    const costate_second second = {.m = 1, .V = &v, .Vp = &vp, .seed = pretends, .ctx = &x};
-    double found;
-    costate_goal goal = {.tol = 1e-3, .estimate.products.y0_error = by_p ? NULL : &found,
-                         .estimate.products.p_error = by_p ? &found : NULL};
+    const double V[] = {0, v}, Vp[] = {0, vp};
+    const costate_second second = {.m = 2, .V = V, .Vp = Vp, .seed = pretends, .ctx = &x};
+    double found[2];
+    costate_goal goal = {.tol = 1e-3, .estimate.products.y0_error = by_p ? NULL : found,
+                         .estimate.products.p_error = by_p ? found : NULL};
     const costate_functional J = {.m = 1, .at_end = always_one, .second = &second};
     assert_int_equal(costate_gradient_within(c, 0, 1, &y0, &p, &J, &goal, NULL), COSTATE_ACCURACY);
     const char *text = costate_message(c), *of = by_p ? "Hessian product with respect to p" :
