@@ -71,11 +71,12 @@ typedef struct {
     costate_product_estimate products;  /**< requires functional.second */
 } costate_estimate;
 
-/** Estimates the errors of functionals of the run on the tape, and of their gradients, by a second run whose steps are
-   half as long: two forward and, for gradients, two backward runs in addition to a backward sweep. For Hessian products,
-   costate_hessian runs over both tapes. Newton's iteration is ten times as accurate in the second run; steps that fail
-   are split further; events are located again; rkc chooses its degrees again. The second run is stored as the options of the solver demand, in a file or with a tape_limit as
-   checkpoints. It calls neither on_step nor on_event.
+/** Estimates the errors of functionals of the run on the tape, and of their gradients, by a second run whose steps
+   are half as long: two forward and, for gradients, two backward runs in addition to a backward sweep. Hessian
+   products take the sweeps of costate_hessian over both tapes. Newton's iteration is ten times as accurate in the
+   second run; steps that fail are split further; events are located again; rkc chooses its degrees again. The second
+   run is stored as the options of the solver demand, in a file or with a tape_limit as checkpoints. It calls neither
+   on_step nor on_event.
 
    The estimate sees the errors of steps, of dense output and of Newton's iteration, not those of the model, and it
    cannot see what neither run saw, such as a pulse between the points at which f was evaluated. Differences of
@@ -116,8 +117,9 @@ typedef struct {
    nor on_event; `at_end` and `at_time` are also called for them.  Hessian products are not compared with differences.
 
    The solver keeps the tolerances of the last run.  y: N values, in and out.  tape: receives the last run, or NULL.
-   COSTATE_ACCURACY: the tolerance is not met, or plain runs disagree; the message says which value, gradient,
-   Hessian product or comparison it is, and the results of the last run whose errors were estimated are there.  Not for COSTATE_FIXED. */
+   COSTATE_ACCURACY: the tolerance is not met, or plain runs disagree; the message says which value, gradient, Hessian
+   product or comparison it is, and the results of the last run whose errors were estimated are there.  Not for
+   COSTATE_FIXED. */
 int costate_gradient_within(costate *, double t0, double t1, double *y, const double *p, const costate_functional *,
                             costate_goal *, costate_tape *);
 
