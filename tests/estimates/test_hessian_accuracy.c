@@ -8,7 +8,7 @@
 #include "common.h"
 #include "formula.h"
 
-enum { STATES = 2, ROWS = STATES + 1, PARAMETERS = 1, ALONG = 3, SEEN = 2 };
+enum { STATES = 3, ROWS = STATES + 1, PARAMETERS = 1, ALONG = 3, SEEN = 2 };
 
 /* ---- problems with solutions in closed form ---- */
 
@@ -17,6 +17,7 @@ typedef struct {
     formula F;
     double y0[ROWS], p, t1, V[ROWS * ALONG], Vp[ALONG];     /* the last direction is 0 */
     int stiff;
+    const int *index;                                       /* NULL: of no unknown 2 */
     void (*solution)(const num *y0, num p, double t, num *y);
 } closed;
 
@@ -115,22 +116,43 @@ static void algebraic_y(const num *y0, num p, double t, num *y)
     y[0] = y[1] = with_q[0];
 }
 
+/* Index 2: u' = -p u^2, v' = z, 0 = v - u^2, z = -2 p u^3; v and z at the start follow from u */
+static const double SINGULAR_3[] = {1, 0, 0, 0, 1, 0, 0, 0, 0};
+static const int INDEX_2[] = {0, 0, 2};
+static void index_2_f(const formula *F, num t, const num *y, const num *p, num *out)
+{
+    (void)F, (void)t;
+    out[0] = times(-1, mul(p[0], square(y[0])));
+    out[1] = y[2];
+    out[2] = sub(y[1], square(y[0]));
+}
+static void index_2_y(const num *y0, num p, double t, num *y)
+{
+    num with_q[2];
+    decay_y((num[]){y0[0], number(0)}, p, t, with_q);
+    y[0] = with_q[0];
+    y[1] = square(y[0]);
+    y[2] = times(-2, mul3(p, y[0], y[1]));
+}
+
 static const closed cases[] = {
     {"decay", {.n = 1, .np = 1, .nq = 1, .f = decay_f, .r = decay_r}, {1.5}, 2, 3, {1, 0.3, -1, 0}, {0.5, 1}, 0,
-     decay_y},
-    {"logistic", {.n = 1, .np = 1, .f = logistic_f}, {0.1}, 1.3, 2.5, {0.2, 0}, {0.3, 1}, 0, logistic_y},
-    {"ignition", {.n = 1, .np = 1, .f = ignition_f}, {0.02}, 1, 52, {0.02, 0.01}, {0, 1}, 0, ignition_y},
-    {"orbit", {.n = 2, .np = 1, .f = orbit_f}, {0.8, 0.6}, 1, 6, {1, 0, 0.3, -1}, {0, 1}, 0, orbit_y},
-    {"stiff", {.n = 2, .np = 1, .f = stiff_f}, {1, 1}, 0.7, 2, {1, 2, -1, -2}, {0, 1}, 1, stiff_y},
+     NULL, decay_y},
+    {"logistic", {.n = 1, .np = 1, .f = logistic_f}, {0.1}, 1.3, 2.5, {0.2, 0}, {0.3, 1}, 0, NULL, logistic_y},
+    {"ignition", {.n = 1, .np = 1, .f = ignition_f}, {0.02}, 1, 52, {0.02, 0.01}, {0, 1}, 0, NULL, ignition_y},
+    {"orbit", {.n = 2, .np = 1, .f = orbit_f}, {0.8, 0.6}, 1, 6, {1, 0, 0.3, -1}, {0, 1}, 0, NULL, orbit_y},
+    {"stiff", {.n = 2, .np = 1, .f = stiff_f}, {1, 1}, 0.7, 2, {1, 2, -1, -2}, {0, 1}, 1, NULL, stiff_y},
     {"index 1", {.n = 2, .np = 1, .f = algebraic_f, .M = SINGULAR}, {1, 1}, 1, 2, {1, 1, 0, 0}, {0.3, 1}, 1,
-     algebraic_y},
+     NULL, algebraic_y},
+    {"index 2", {.n = 3, .np = 1, .f = index_2_f, .M = SINGULAR_3}, {1, 1, -1.4}, 0.7, 2, {1, 1, 0, -0.4, 0, 0},
+     {0.3, 1}, 1, INDEX_2, index_2_y},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
 static costate_problem problem_of(const closed *x)
 {
     costate_problem P = {.n = x->F.n, .np = 1, .nq = x->F.nq, .ctx = (void *)&x->F, .rhs = FORMULA_RHS,
-                         .jac = formula_jac, .mass = x->F.M ? formula_mass : NULL};
+                         .jac = formula_jac, .mass = x->F.M ? formula_mass : NULL, .index = x->index};
     const costate_map cost = FORMULA_COST;
     P.rhs.adjoint_tangent2 = formula_rhs_adjoint_tangent2;
     if (x->F.nq) P.cost = cost;
@@ -292,6 +314,8 @@ static void compare(const char *of, int n, const double *run, const double *erro
 
 static int takes(const costate_method *m, const closed *x)
 {
+    costate_method_info i = method_info(m);
+    if (x->index && !(i.family == COSTATE_FIRK && i.properties & COSTATE_STIFFLY_ACCURATE && i.order > 2)) return 0;
     if (x->F.M && !method_takes(m, MASS_SINGULAR)) return 0;
     return !x->stiff || !is_explicit(m);
 }
