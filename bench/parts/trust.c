@@ -8,9 +8,11 @@
    accuracy  estimates of costate_accuracy beside true errors, of two functionals, a component of y(t1) and the integral
              of the cost, and of their gradients with respect to y(0)
    goal      errors of costate_gradient_within, of the same
-   products  estimates of costate_accuracy of Hessian products, beside true errors: trust_products.c
+   products, product_goal
+             estimates of costate_accuracy of Hessian products, beside true errors, and errors of those that
+             costate_gradient_within returns, with methods of order 4 and more: trust_products.c
 
-   accuracy, goal and products run all methods with an error estimate on the problems of the tests whose gradients are
+   All but the first run all methods with an error estimate on the problems of the tests whose gradients are
    known from quadruple precision; explicit methods where the problem is not stiff, rkc also where it is mildly so.  All
    errors are relative; those of gradients and products are in the 2-norm. */
 #include <stdlib.h>
@@ -166,7 +168,8 @@ int main(int argc, char **argv)
     if (strcmp(set, "steps") == 0) return trust_steps(&only);
     if (strcmp(set, "accuracy") == 0) all_rows(&only, accuracy, 1e-2, 1e-8, 0.1);
     else if (strcmp(set, "goal") == 0) all_rows(&only, goal, 1e-3, 1e-7, 0.01);
-    else if (strcmp(set, "products") == 0) trust_products(&only);
-    else return fputs("usage: trust steps|accuracy|goal|products [PROBLEM [METHOD [RTOL]]]\n", stderr), 2;
+    else if (strcmp(set, "products") == 0) trust_products(&only, 0);
+    else if (strcmp(set, "product_goal") == 0) trust_products(&only, 1);
+    else return fputs("usage: trust steps|accuracy|goal|products|product_goal [PROBLEM [METHOD [RTOL]]]\n", stderr), 2;
     return 0;
 }

@@ -28,8 +28,8 @@ static inline int chosen_rtol(const choice *k, double rtol)
 
 /* Rows of gradients with three kinds of steps, on problems that explicit methods are used for.  0, or 1: no memory. */
 int trust_steps(const choice *);
-/* Rows of Hessian products. */
-void trust_products(const choice *);
+/* Rows of Hessian products: estimates of their errors, or products to a tolerance. */
+void trust_products(const choice *, int to_goal);
 
 /* atol in proportion to what a component is at t1: the second of Robertson's is far below the others */
 static inline void trust_atol(const problem *b, double rtol, double *atol)

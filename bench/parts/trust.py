@@ -20,15 +20,16 @@ VALUES, GRADIENTS = (0, 1), (2, 3)
 
 def part_trust(run, rep):
     small = {"steps": ["vdpol_5"], "accuracy": ["lv", "all", "1e-4"], "goal": ["lv", "all", "1e-3"],
-             "products": ["lv", "all", "1e-4"]}
+             "products": ["lv", "all", "1e-4"], "product_goal": ["lv", "all", "1e-3"]}
     rows = {name: measured(run, [name, *(of if run.quick else [])]) for name, of in small.items()}
     with open(os.path.join(run.out, "trust.json"), "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for several in rows.values() for row in several)
     gradients(rep, rows["steps"])
     sampled(rep, rows)
     estimates(rep, rows["accuracy"])
-    goals(rep, rows["goal"])
+    goals(rep, rows["goal"], "", "the two values and the two gradients")
     products(rep, rows["products"])
+    goals(rep, rows["product_goal"], ", Hessian products", "both parts of the product")
 
 
 def measured(run, arguments):
@@ -281,7 +282,7 @@ def within(row):
     return not row["status"] and row["error"] is not None and row["error"] <= GOAL
 
 
-def goals(rep, rows):
+def goals(rep, rows, what, of_what):
     names = list(dict.fromkeys(row["family"] for row in rows))
     lines = []
     for tol in sorted({row["asked"] for row in rows}, reverse=True):
@@ -291,11 +292,11 @@ def goals(rep, rows):
             rounds = [row["rounds"] for row in done]
             lines.append(["%.0e" % tol, name, len(of), len(of) - len(done), share(sum(map(within, done)), len(done)),
                           "%.2f" % (sum(rounds) / len(rounds)) if rounds else "-", max(rounds, default="-")])
-    rep.plain_table("costate_gradient_within: true errors of at most %d tol" % GOAL,
+    rep.plain_table("costate_gradient_within%s: true errors of at most %d tol" % (what, GOAL),
                     ["tol", "family", "calls", "status", "within", "rounds", "most"], lines)
     rep.say()
-    rep.say("Of the calls without a status, those whose largest true error of the two values and the two gradients is "
-            "at most %d tol, and the number of runs that they took." % GOAL)
+    rep.say("Of the calls without a status, those whose largest true error of %s is at most %d tol, and the number of "
+            "runs that they took." % (of_what, GOAL))
     rep.say()
     beyond = [row for row in rows if not row["status"] and not within(row)]
     rep.say("Beyond that, true error over tol: %s" % ("; ".join("%s %s %.0e (%s)" % (
@@ -303,5 +304,5 @@ def goals(rep, rows):
         for row in beyond) or "none"))
     statuses(rep, rows)
     done = sum(not row["status"] for row in rows)
-    rep.target("costate_gradient_within: share of calls without a status with a true error of at most %d tol" % GOAL,
-               sum(map(within, rows)) / done if done else None, 0.95, True)
+    rep.target("costate_gradient_within%s: share of calls without a status with a true error of at most %d tol" % (
+        what, GOAL), sum(map(within, rows)) / done if done else None, 0.95, True)

@@ -55,6 +55,11 @@ def test_estimates_of_a_product():
     assert max(row["unsure"]) < 1e-8 and all(trust.is_near(ratio) for _, _, ratio in trust.judged_products([row])), row
 
 
+def test_a_product_to_a_tolerance():
+    row, = rows("product_goal", "lv", "dopri5", "1e-5")
+    assert row["error"] < trust.GOAL and 0 < row["worst"] <= 1 and 1 <= row["rounds"] <= 5, row
+
+
 def test_all_of_a_problem():
     """implicit methods alone on stiff ones, explicit ones elsewhere, too"""
     families = {problem: {row["family"] for row in rows("accuracy", problem, "all", "1e-2")}
@@ -80,8 +85,9 @@ def test_part():
         trust.part_trust(Quick, report)
         with open(os.path.join(place, "trust.json"), encoding="utf-8") as file:
             kept = [json.loads(line) for line in file]
-    assert {row["set"] for row in kept} == {"reference", "steps", "accuracy", "goal", "products"}
-    assert len(report.targets) == 9 and not any("not measured" in line for line in report.targets), report.targets
+    assert {row["set"] for row in kept} == {"reference", "steps", "accuracy", "goal", "products",
+                                            "product goal"}
+    assert len(report.targets) == 10 and not any("not measured" in line for line in report.targets), report.targets
     assert sum(line.startswith("### ") for line in report.lines) >= 6
 
 
