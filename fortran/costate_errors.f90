@@ -1,4 +1,4 @@
-! costate_errors.f90 - accuracy.h for Fortran: estimated errors, gradients to a tolerance; it uses the module costate.
+! costate_errors.f90 - accuracy.h for Fortran: estimated errors, derivatives to a tolerance; it uses the module costate.
 !
 ! The same names as in C, and the same meanings: accuracy.h says what they are.  One function has another name: Fortran
 ! does not distinguish costate_accuracy from the status COSTATE_ACCURACY, so that it is costate_accuracy_of here.
@@ -23,6 +23,7 @@ module costate_errors
         type(c_ptr) :: t = c_null_ptr
         type(c_funptr) :: at_time = c_null_funptr               ! costate_at_time
         type(c_ptr) :: ctx = c_null_ptr
+        type(c_ptr) :: second = c_null_ptr                      ! costate_second
     end type
 
     type, bind(c) :: costate_derivatives
@@ -34,6 +35,19 @@ module costate_errors
         type(c_ptr) :: events = c_null_ptr
     end type
 
+    type, bind(c) :: costate_products
+        type(c_ptr) :: y0 = c_null_ptr
+        type(c_ptr) :: p = c_null_ptr
+    end type
+
+    type, bind(c) :: costate_product_estimate
+        type(costate_products) :: run
+        type(costate_products) :: error
+        type(costate_products) :: better
+        type(c_ptr) :: y0_error = c_null_ptr
+        type(c_ptr) :: p_error = c_null_ptr
+    end type
+
     type, bind(c) :: costate_estimate
         type(costate_derivatives) :: run
         type(costate_derivatives) :: error
@@ -43,6 +57,7 @@ module costate_errors
         type(c_ptr) :: p_error = c_null_ptr
         type(c_ptr) :: steps = c_null_ptr
         integer(c_int) :: steps_refined = 0
+        type(costate_product_estimate) :: products
     end type
 
     type, bind(c) :: costate_goal
@@ -54,6 +69,7 @@ module costate_errors
         real(c_double) :: worst = 0
         real(c_double) :: rtol = 0
         integer(c_int) :: rounds = 0
+        real(c_double) :: product_atol = 0
     end type
 
     ! ---- interfaces of the user's procedures: bind(c) functions; observations count from 0 ------------------------
@@ -104,10 +120,14 @@ contains
     logical function costate_accuracy_library_fits()
         type(costate_functional) :: functional
         type(costate_derivatives) :: derivatives
+        type(costate_products) :: products
+        type(costate_product_estimate) :: product_estimate
         type(costate_estimate) :: estimate
         type(costate_goal) :: goal
         costate_accuracy_library_fits = costate_library_fits() .and. all([ &
             fits('costate_functional', c_sizeof(functional)), fits('costate_derivatives', c_sizeof(derivatives)), &
+            fits('costate_products', c_sizeof(products)), &
+            fits('costate_product_estimate', c_sizeof(product_estimate)), &
             fits('costate_estimate', c_sizeof(estimate)), fits('costate_goal', c_sizeof(goal))])
     end function
 end module

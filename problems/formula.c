@@ -1,4 +1,4 @@
-/* formula.c - value, tangent, adjoint and second derivatives of a formula, by its two-direction numbers. */
+/* formula.c - value, tangent, adjoint, second and third derivatives of a formula, by its numbers with directions. */
 #include "formula.h"
 
 typedef struct { num t, y[FORMULA_MAX_N], p[FORMULA_MAX_P]; } arguments;
@@ -54,19 +54,21 @@ static int tangent2(const formula *F, formula_map *map, int k, const costate_poi
     return 0;
 }
 
-static double weighted(int k, const double *w, const num *out, int second)
+/* the derivative along a, along a and b, or along a, b and c */
+static double derivative(num x, int order) { return order == 1 ? x.a : order == 2 ? x.ab : x.abc; }
+
+static double weighted(int k, const double *w, const num *out, int order)
 {
     double s = 0;
-    for (int i = 0; i < k; i++) s += w[i] * (second ? out[i].ab : out[i].a);
+    for (int i = 0; i < k; i++) s += w[i] * derivative(out[i], order);
     return s;
 }
 
 /* <w, column j> over the rows of column j alone, as the other rows belong to columns of the same colour */
-static double weighted_column(const costate_pattern *S, int j, const double *w, const num *out, int second)
+static double weighted_column(const costate_pattern *S, int j, const double *w, const num *out, int order)
 {
     double s = 0;
-    for (int e = S->col[j]; e < S->col[j + 1]; e++)
-        s += w[S->row[e]] * (second ? out[S->row[e]].ab : out[S->row[e]].a);
+    for (int e = S->col[j]; e < S->col[j + 1]; e++) s += w[S->row[e]] * derivative(out[S->row[e]], order);
     return s;
 }
 
@@ -75,32 +77,42 @@ static void seed(const formula *F, int colours, int c, double a, arguments *in)
     for (int j = c; j < F->n; j += colours) in->y[j].a = a;
 }
 
-/* g += F'(x)^T w (second: (F''(x)[b, .])^T w): unit directions as a, one colour or one entry after the other */
+/* the third direction of the arguments */
+static void move(const formula *F, const costate_point *c, arguments *in)
+{
+    in->t = third(in->t, number(c->t));
+    for (int i = 0; i < F->n; i++) in->y[i] = third(in->y[i], number(c->y ? c->y[i] : 0));
+    for (int i = 0; i < F->np; i++) in->p[i] = third(in->p[i], number(c->p ? c->p[i] : 0));
+}
+
+/* g += F'(x)^T w, or (F''(x)[b, .])^T w, or (F'''(x)[b, c, .])^T w: unit directions as a, one colour or one entry after
+   the other */
 static int transposed(const formula *F, formula_map *map, int k, const costate_point *x, const costate_point *b,
-                      const double *w, const costate_gradient *g)
+                      const costate_point *c3, const double *w, const costate_gradient *g)
 {
     arguments in;
     num o[FORMULA_MAX_N];
-    int second = b != NULL, coloured = map == F->f && F->colours > 0;
+    int order = 1 + (b != NULL) + (c3 != NULL), coloured = map == F->f && F->colours > 0;
     int colours = coloured ? F->colours : F->n;
     load(F, x, NULL, b, &in);
+    if (c3) move(F, c3, &in);
     for (int c = 0; g->y && c < colours; c++) {
         seed(F, colours, c, 1, &in);
         evaluate(F, map, &in, o);
         seed(F, colours, c, 0, &in);
         for (int j = c; j < F->n; j += colours)
-            g->y[j] += coloured ? weighted_column(F->pattern, j, w, o, second) : weighted(k, w, o, second);
+            g->y[j] += coloured ? weighted_column(F->pattern, j, w, o, order) : weighted(k, w, o, order);
     }
     for (int l = 0; g->p && l < F->np; l++) {
         in.p[l].a = 1;
         evaluate(F, map, &in, o);
         in.p[l].a = 0;
-        g->p[l] += weighted(k, w, o, second);
+        g->p[l] += weighted(k, w, o, order);
     }
     if (g->t) {
         in.t.a = 1;
         evaluate(F, map, &in, o);
-        *g->t += weighted(k, w, o, second);
+        *g->t += weighted(k, w, o, order);
     }
     return 0;
 }
@@ -120,7 +132,7 @@ static int transposed(const formula *F, formula_map *map, int k, const costate_p
     int formula_##part##_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)        \
     {                                                                                                                  \
         const formula *F = ctx;                                                                                        \
-        return transposed(F, F->map, F->rows, x, NULL, w, g);                                                          \
+        return transposed(F, F->map, F->rows, x, NULL, NULL, w, g);                                                    \
     }                                                                                                                  \
     int formula_##part##_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, \
                                   void *ctx)                                                                           \
@@ -132,7 +144,13 @@ static int transposed(const formula *F, formula_map *map, int k, const costate_p
                                          const costate_gradient *g, void *ctx)                                         \
     {                                                                                                                  \
         const formula *F = ctx;                                                                                        \
-        return transposed(F, F->map, F->rows, x, dx, w, g);                                                            \
+        return transposed(F, F->map, F->rows, x, dx, NULL, w, g);                                                      \
+    }                                                                                                                  \
+    int formula_##part##_adjoint_tangent2(const costate_point *x, const costate_point *a, const costate_point *b,      \
+                                          const double *w, const costate_gradient *g, void *ctx)                       \
+    {                                                                                                                  \
+        const formula *F = ctx;                                                                                        \
+        return transposed(F, F->map, F->rows, x, a, b, w, g);                                                          \
     }
 MAP(rhs, f, n)
 MAP(cost, r, nq)

@@ -40,6 +40,12 @@ int formula_cost_adjoint_tangent(const costate_point *, const costate_point *, c
 int formula_jac(const costate_point *, double *, void *);
 int formula_mass(double *, void *);
 
+/* third derivatives, which Hessian products of ros need: not in these tables, so that tests can do without them */
+int formula_rhs_adjoint_tangent2(const costate_point *, const costate_point *, const costate_point *, const double *,
+                                 const costate_gradient *, void *);
+int formula_cost_adjoint_tangent2(const costate_point *, const costate_point *, const costate_point *, const double *,
+                                  const costate_gradient *, void *);
+
 #define FORMULA_RHS                                                                            \
     {.value = formula_rhs_value, .tangent = formula_rhs_tangent, .adjoint = formula_rhs_adjoint, \
      .tangent2 = formula_rhs_tangent2, .adjoint_tangent = formula_rhs_adjoint_tangent}

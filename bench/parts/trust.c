@@ -9,10 +9,13 @@
              of the cost, and of their gradients with respect to y(0)
    goal      errors of costate_gradient_within, of the same
    cases     the same on problems that are hard for it: trust_cases.c
+   products, product_goal
+             estimates of costate_accuracy of Hessian products, beside true errors, and errors of those that
+             costate_gradient_within returns, with methods of order 4 and more: trust_products.c
 
-   accuracy and goal run all methods with an error estimate on the problems of the tests whose gradients are known from
-   quadruple precision; explicit methods where the problem is not stiff, rkc also where it is mildly so.  All errors
-   are relative; those of gradients are in the 2-norm. */
+   All but the first run all methods with an error estimate on the problems of the tests whose gradients are
+   known from quadruple precision; explicit methods where the problem is not stiff, rkc also where it is mildly so.  All
+   errors are relative; those of gradients and products are in the 2-norm. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +25,7 @@
 #include "problems.h"
 #include "trust.h"
 
-/* accuracy: three times the default of max_steps, which goal has: methods of order 1 and 2 at small rtol take more */
-enum { MOST = 16, MAX_STEPS = 300000 };
+enum { MOST = 16 };
 
 /* value and y0: of y[kout](t1), of the integral */
 typedef struct { double value[2], y0[2 * MOST]; } derivatives;
@@ -62,10 +64,9 @@ static void estimated_errors(const problem *b, const derivatives *error, double 
     relative[3] = norm(n, error->y0 + N) / norm(n, z->dG_dy0);
 }
 
-/* atol in proportion to what a component is at t1: the second of Robertson's is far below the others */
 static costate *solver(const costate_method *m, const problem *b, double rtol, int max_steps, double *atol)
 {
-    for (int i = 0; i < b->P.n; i++) atol[i] = rtol * fmax(1e-3 * fabs(b->reference->y[i]), 1e-10);
+    trust_atol(b, rtol, atol);
     const costate_options options = {.rtol = rtol, .atol_vector = atol, .max_steps = max_steps, .cost_error = 1,
                                      .autonomous = b->autonomous};
     return costate_new(m, &b->P, &options);
@@ -95,7 +96,7 @@ static void accuracy(const costate_method *m, const costate_method_info *about, 
     costate_estimate e = {.run = {.value = found.value, .y0 = found.y0},
                           .error = {.value = error.value, .y0 = error.y0}};
     costate_functional F = {.m = 2, .at_end = functionals, .ctx = (void *)(size_t)b};
-    costate *c = solver(m, b, rtol, MAX_STEPS, atol);
+    costate *c = solver(m, b, rtol, TRUST_STEPS, atol);
     costate_tape *tape = costate_tape_new();
     json j = {.file = stdout};
     int status = costate_integrate(c, start(b, y), b->t1, y, b->p0, tape);
@@ -142,13 +143,6 @@ static void goal(const costate_method *m, const costate_method_info *about, cons
     costate_free(c);
 }
 
-static int fits(const costate_method_info *about, const problem *b)
-{
-    int mild = strcmp(b->name, "hires") == 0 || strcmp(b->name, "vdpol_mild") == 0;
-    if (about->embedded == 0 || about->family == COSTATE_COLLOCATION) return 0;
-    return !b->stiff || (about->family == COSTATE_RKC ? mild : about->family != COSTATE_ERK);
-}
-
 typedef void measurement(const costate_method *, const costate_method_info *, const problem *, double);
 
 static void all_rows(const choice *only, measurement *row, double loosest, double tightest, double factor)
@@ -159,7 +153,7 @@ static void all_rows(const choice *only, measurement *row, double loosest, doubl
         for (int i = 0; i < costate_method_count(); i++) {
             const costate_method *m = costate_method_at(i);
             costate_method_info about;
-            if (costate_method_describe(m, &about) != COSTATE_OK || !fits(&about, b)) continue;
+            if (costate_method_describe(m, &about) != COSTATE_OK || !trust_fits(&about, b)) continue;
             if (!chosen(only->method, about.name)) continue;
             for (double rtol = loosest; rtol > 0.9 * tightest; rtol *= factor)
                 if (chosen_rtol(only, rtol)) row(m, &about, b, rtol);
@@ -176,6 +170,9 @@ int main(int argc, char **argv)
     if (strcmp(set, "cases") == 0) return trust_cases(&only);
     if (strcmp(set, "accuracy") == 0) all_rows(&only, accuracy, 1e-2, 1e-8, 0.1);
     else if (strcmp(set, "goal") == 0) all_rows(&only, goal, 1e-3, 1e-7, 0.01);
-    else return fputs("usage: trust steps|accuracy|goal|cases [PROBLEM [METHOD [RTOL]]]\n", stderr), 2;
+    else if (strcmp(set, "products") == 0) trust_products(&only, 0);
+    else if (strcmp(set, "product_goal") == 0) trust_products(&only, 1);
+    else return fputs("usage: trust steps|accuracy|goal|cases|products|product_goal [PROBLEM [METHOD [RTOL]]]\n",
+                      stderr), 2;
     return 0;
 }

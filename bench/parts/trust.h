@@ -1,4 +1,4 @@
-/* trust.h - what the two halves of trust.c share. */
+/* trust.h - what the parts of trust.c share. */
 #ifndef BENCH_TRUST_H
 #define BENCH_TRUST_H
 
@@ -8,6 +8,10 @@
 #include <costate/costate.h>
 
 #include "json.h"
+#include "problems.h"
+
+/* three times the default of max_steps, which goal has: methods of order 1 and 2 at small rtol take more */
+enum { TRUST_STEPS = 300000 };
 
 /* What the command line restricts a measurement to: NULL, "all" or 0 is everything. */
 typedef struct { const char *task, *method; double rtol; } choice;
@@ -26,6 +30,21 @@ static inline int chosen_rtol(const choice *k, double rtol)
 int trust_steps(const choice *);
 /* Rows of costate_gradient_within on problems that are hard for it.  0, or 1: a reference failed. */
 int trust_cases(const choice *);
+/* Rows of Hessian products: estimates of their errors, or products to a tolerance. */
+void trust_products(const choice *, int to_goal);
+
+/* atol in proportion to what a component is at t1: the second of Robertson's is far below the others */
+static inline void trust_atol(const problem *b, double rtol, double *atol)
+{
+    for (int i = 0; i < b->P.n; i++) atol[i] = rtol * fmax(1e-3 * fabs(b->reference->y[i]), 1e-10);
+}
+
+static inline int trust_fits(const costate_method_info *about, const problem *b)
+{
+    int mild = strcmp(b->name, "hires") == 0 || strcmp(b->name, "vdpol_mild") == 0;
+    if (about->embedded == 0 || about->family == COSTATE_COLLOCATION) return 0;
+    return !b->stiff || (about->family == COSTATE_RKC ? mild : about->family != COSTATE_ERK);
+}
 
 static inline double norm(int n, const double *x)
 {

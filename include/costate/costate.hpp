@@ -196,6 +196,11 @@ struct accurate_gradients : gradients {
     int rounds = 0;
 };
 
+// From solver.hessian_within: lambda2 and mu2 are Hessian products, as in `second`.
+struct accurate_products : accurate_gradients {
+    std::vector<double> lambda2, mu2, lambda2_error, mu2_error;     // errors: relative, one for each direction
+};
+
 // A Hessian product, see costate_second: what it takes, what it gives.
 struct second {
     std::vector<double> V, Vp;                                  // N by m, np by m or empty
@@ -599,36 +604,36 @@ public:
     accurate_gradients gradient_within(double tol, double t0, double t1, view<double> y, values p, const functional &J,
                                        tape *onto = nullptr, double factor = 0)
     {
-        states(y, p);
-        struct context {
-            const solver *of;
-            const functional *J;
-        } x = {this, &J};
-        const auto m = static_cast<std::size_t>(J.m);
         accurate_gradients out;
-        out.value.resize(m), out.value_error.resize(m), out.lambda_error.resize(m), out.mu_error.resize(m);
-        out.lambda.resize(detail::product(held().N(), J.m));
-        out.mu.resize(detail::product(held().P.np, J.m));
-        costate_functional F = {};
-        F.m = J.m;
-        F.ctx = &x;
-        F.at_end = [](double end, const double *at, const double *of_p, int, double *value, double *lambda, double *mu,
-                      double *of_end, void *ctx) {
-            const context &v = *static_cast<context *>(ctx);
-            return detail::guarded([&] { return v.of->seed(*v.J, end, at, of_p, value, lambda, mu, of_end); });
-        };
         costate_goal goal = {};
-        goal.tol = tol;
-        goal.factor = factor;
-        goal.estimate.run.value = out.value.data();
-        goal.estimate.run.y0 = out.lambda.data();
-        goal.estimate.value_error = out.value_error.data();
-        goal.estimate.y0_error = out.lambda_error.data();
-        if (held().P.np) goal.estimate.run.p = out.mu.data(), goal.estimate.p_error = out.mu_error.data();
-        call([&](costate *c) {
-            return costate_gradient_within(c, t0, t1, y.data(), p.data(), &F, &goal, onto ? onto->c() : nullptr);
-        });
-        out.worst = goal.worst, out.rtol = goal.rtol, out.factor = goal.factor, out.rounds = goal.rounds;
+        goal.tol = tol, goal.factor = factor;
+        within(goal, out, t0, t1, y, p, J, nullptr, onto);
+        return out;
+    }
+    // Products of one functional along directions V and Vp, and its gradient, to a tolerance.  product_atol: errors of
+    // products that are allowed in any case
+    accurate_products hessian_within(double tol, double t0, double t1, view<double> y, values p, const functional &J,
+                                     values V, values Vp = {}, tape *onto = nullptr, double factor = 0,
+                                     double product_atol = 0)
+    {
+        detail::same_size("J", static_cast<std::size_t>(J.m), 1, "Hessian products are of one functional");
+        second x = directions(V, Vp, nullptr);
+        const int m = columns("V", V.size(), "Vp", Vp.size()), N = held().N(), np = held().P.np;
+        end_of_products end(*this, J, m);
+        end.seeds(x);
+        const times_of along(x.along, m, 0), first(x.gradient_times, 1, 0), derived(x.gradient_times2, m, 0);
+        second_call from = {&held(), &x};
+        costate_second c = second_of(from, m);
+        c.along = along, c.times = first, c.times2 = derived;
+        accurate_products out;
+        out.lambda2.resize(detail::product(N, m)), out.lambda2_error.resize(static_cast<std::size_t>(m));
+        out.mu2.resize(detail::product(np, m)), out.mu2_error.resize(np ? static_cast<std::size_t>(m) : 0);
+        costate_goal goal = {};
+        goal.tol = tol, goal.factor = factor, goal.product_atol = product_atol;
+        goal.estimate.products.run.y0 = out.lambda2.data(), goal.estimate.products.y0_error = out.lambda2_error.data();
+        goal.estimate.products.run.p = detail::or_null(out.mu2);
+        goal.estimate.products.p_error = detail::or_null(out.mu2_error);
+        within(goal, out, t0, t1, y, p, J, &c, onto);
         return out;
     }
     // y and yp (n, or empty): guesses, in and out
@@ -685,16 +690,8 @@ public:
     {
         detail::same_size("J", static_cast<std::size_t>(J.m), 1, "Hessian products are of one functional");
         second x = directions(V, Vp, observed);
-        const auto m = V.size() / static_cast<std::size_t>(held().N());
-        times along, end, end2;
-        along.end.resize(m), end.end.resize(1), end2.end.resize(m);
-        x.along = &along, x.gradient_times = &end, x.gradient_times2 = &end2;
-        second_seed of = {this, &J, {}};
-        x.seed = [&](double t1, values y, values p, int count, values v, values vp, view<double> lambda,
-                     view<double> mu, view<double> lambda2, view<double> mu2) {
-            of.along_end = along.end;
-            return seed2(of, t1, y, p, count, v, vp, lambda, mu, lambda2, mu2, end.end.data(), end2.end.data());
-        };
+        end_of_products end(*this, J, static_cast<int>(V.size() / static_cast<std::size_t>(held().N())));
+        end.seeds(x);
         hessian(over, x);
         x.seed = {};
         x.along = x.gradient_times = x.gradient_times2 = nullptr;
@@ -797,30 +794,72 @@ private:
         return x;
     }
 
+    // The end of a run that moves along the directions: its tangents, and the gradients with respect to it.
+    struct end_of_products {
+        times along, end, end2;
+        second_seed of;
+
+        end_of_products(const solver &s, const functional &J, int m) : of{&s, &J, {}}
+        {
+            along.end.resize(static_cast<std::size_t>(m)), end2.end.resize(along.end.size());
+            end.end.resize(1);
+        }
+        void seeds(second &x)
+        {
+            x.along = &along, x.gradient_times = &end, x.gradient_times2 = &end2;
+            x.seed = [this](double t1, values y, values p, int count, values v, values vp, view<double> lambda,
+                            view<double> mu, view<double> lambda2, view<double> mu2) {
+                of.along_end = along.end;
+                return seed2(of, t1, y, p, count, v, vp, lambda, mu, lambda2, mu2, end.end.data(), end2.end.data());
+            };
+        }
+    };
+
+    void within(costate_goal &goal, accurate_gradients &out, double t0, double t1, view<double> y, values p,
+                const functional &J, const costate_second *products, tape *onto)
+    {
+        states(y, p);
+        struct context {
+            const solver *of;
+            const functional *J;
+        } x = {this, &J};
+        const auto m = static_cast<std::size_t>(J.m);
+        out.value.resize(m), out.value_error.resize(m), out.lambda_error.resize(m), out.mu_error.resize(m);
+        out.lambda.resize(detail::product(held().N(), J.m));
+        out.mu.resize(detail::product(held().P.np, J.m));
+        costate_functional F = {};
+        F.m = J.m;
+        F.ctx = &x;
+        F.second = products;
+        F.at_end = [](double end, const double *at, const double *of_p, int, double *value, double *lambda, double *mu,
+                      double *of_end, void *ctx) {
+            const context &v = *static_cast<context *>(ctx);
+            return detail::guarded([&] { return v.of->seed(*v.J, end, at, of_p, value, lambda, mu, of_end); });
+        };
+        goal.estimate.run.value = out.value.data();
+        goal.estimate.run.y0 = out.lambda.data();
+        goal.estimate.value_error = out.value_error.data();
+        goal.estimate.y0_error = out.lambda_error.data();
+        if (held().P.np) goal.estimate.run.p = out.mu.data(), goal.estimate.p_error = out.mu_error.data();
+        call([&](costate *c) {
+            return costate_gradient_within(c, t0, t1, y.data(), p.data(), &F, &goal, onto ? onto->c() : nullptr);
+        });
+        out.worst = goal.worst, out.rtol = goal.rtol, out.factor = goal.factor, out.rounds = goal.rounds;
+    }
+
     struct second_call {
         const contents *a;
         second *x;
     };
-    using second_library = int(costate *, const costate_tape *, const costate_second *);
-    void second_order(const tape &over, second &x, second_library *library, bool newton)
+    // what it takes, without times and observations; `from` is its context
+    static costate_second second_of(second_call &from, int m)
     {
-        const int N = held().N(), np = held().P.np, m = columns("V", x.V.size(), "Vp", x.Vp.size());
-        const times_of along(x.along, m, over.events()), first(x.gradient_times, 1, over.events());
-        const times_of derived(x.gradient_times2, m, over.events());
-        const observations_of o(x.observed, nullptr, held().P.n, m);
-        x.lambda.assign(newton ? static_cast<std::size_t>(N) : 0, 0.0);
-        x.mu.assign(newton ? static_cast<std::size_t>(np) : 0, 0.0);
-        x.lambda2.assign(detail::product(N, m), 0.0);
-        x.mu2.assign(detail::product(np, m), 0.0);
-        second_call from = {&held(), &x};
+        second &x = *from.x;
         costate_second c = {};
         c.m = m;
         c.V = x.V.data();
         c.Vp = x.Vp.empty() ? nullptr : x.Vp.data();
-        c.along = along, c.times = first, c.times2 = derived, c.observations = o;
         c.ctx = &from;
-        c.lambda = detail::or_null(x.lambda), c.mu = detail::or_null(x.mu);
-        c.lambda2 = detail::or_null(x.lambda2), c.mu2 = detail::or_null(x.mu2);
         c.correct = x.correct;
         if (x.seed)
             c.seed = [](double t1, const double *y, const double *p, int count, const double *V, const double *Vp,
@@ -834,6 +873,24 @@ private:
                                      detail::part(lambda2, all * count), detail::part(mu2, of_p * count));
                 });
             };
+        return c;
+    }
+    using second_library = int(costate *, const costate_tape *, const costate_second *);
+    void second_order(const tape &over, second &x, second_library *library, bool newton)
+    {
+        const int N = held().N(), np = held().P.np, m = columns("V", x.V.size(), "Vp", x.Vp.size());
+        const times_of along(x.along, m, over.events()), first(x.gradient_times, 1, over.events());
+        const times_of derived(x.gradient_times2, m, over.events());
+        const observations_of o(x.observed, nullptr, held().P.n, m);
+        x.lambda.assign(newton ? static_cast<std::size_t>(N) : 0, 0.0);
+        x.mu.assign(newton ? static_cast<std::size_t>(np) : 0, 0.0);
+        x.lambda2.assign(detail::product(N, m), 0.0);
+        x.mu2.assign(detail::product(np, m), 0.0);
+        second_call from = {&held(), &x};
+        costate_second c = second_of(from, m);
+        c.along = along, c.times = first, c.times2 = derived, c.observations = o;
+        c.lambda = detail::or_null(x.lambda), c.mu = detail::or_null(x.mu);
+        c.lambda2 = detail::or_null(x.lambda2), c.mu2 = detail::or_null(x.mu2);
         call([&](costate *solver_of_c) { return library(solver_of_c, over.c(), &c); });
     }
 };
@@ -858,6 +915,7 @@ struct costate {
     using functional = costate_cpp::functional;
     using gradients = costate_cpp::gradients;
     using accurate_gradients = costate_cpp::accurate_gradients;
+    using accurate_products = costate_cpp::accurate_products;
     using options = costate_cpp::options;
     using step = costate_cpp::step;
     using times = costate_cpp::times;

@@ -170,7 +170,7 @@ def seed2(owner, t1, y, p, m, V, Vp, lam, mu, lam2, mu2):
 
 @guarded
 def at_end(owner, t1, y, p, m, value, lam, mu, end):
-    F, b = owner.functional, owner.built
+    F, b, owner.ended = owner.functional, owner.built, t1
     if F.end is None:
         return
     at = (t1, taken(y, b.n + b.nq), taken(p, b.np) if p else np.empty(0))
@@ -203,38 +203,49 @@ def c_functional(b, F):
     return J
 
 
-def asked(b, e, timed):
-    """arrays for value and gradient of the run and their errors"""
+def asked(b, e, timed, second):
+    """arrays for value, gradient and, where there is a Second, Hessian products of the run, and their errors"""
     arrays = {}
     for kind in ("run", "error"):
         sizes = dict(value=1, y0=b.N, p=b.np, **(dict(t0=1, t1=1) if timed else {}))
         arrays[kind] = {name: np.zeros(count) for name, count in sizes.items()}
         for name, array in arrays[kind].items():
             setattr(getattr(e, kind), name, pointer(array) if array.size else ffi.NULL)
+        if second is not None:
+            Hy0, Hp = arrays[kind]["Hy0"], arrays[kind]["Hp"] = np.zeros((second.m, b.N)), np.zeros((second.m, b.np))
+            products = getattr(e.products, kind)
+            products.y0, products.p = pointer(Hy0), pointer(Hp) if b.np else ffi.NULL
+    for name, of in dict(Hy0_error="y0_error", Hp_error="p_error").items() if second is not None else ():
+        arrays[name] = np.zeros(second.m)
+        setattr(e.products, of, pointer(arrays[name]) if of != "p_error" or b.np else ffi.NULL)
     for name in ("value_error", "y0_error", "p_error"):
         arrays[name] = np.zeros(1)
         setattr(e, name, pointer(arrays[name]) if name != "p_error" or b.np else ffi.NULL)
     return arrays
 
 
-def estimated(problem, F, t_span, y0, p, tol, factor):
-    """Result: value, y0, p, t0, t1; error: estimates of (exact - computed) of each; with tol: also rtol, factor
-    and rounds"""
+def estimated(problem, F, t_span, y0, p, tol, factor, along=None, product_atol=0.0):
+    """Result: value, y0, p, t0, t1, and along the directions along = (vy0, vp) Hy0, Hp; error: estimates of
+    (exact - computed) of each; with tol: also rtol, factor and rounds"""
     while True:
         try:
-            return estimated_once(problem, F, t_span, y0, p, tol, factor)
+            return estimated_once(problem, F, t_span, y0, p, tol, factor, along, product_atol)
         except Mistrusted:                      # again, with differences
             problem.rebuild()
+        except CostateError as error:
+            raise explained(error) if along is not None else error from None
 
 
-def estimated_once(problem, F, t_span, y0, p, tol, factor):
+def estimated_once(problem, F, t_span, y0, p, tol, factor, along, product_atol):
     b, y, values_p = problem.built(float(t_span[0]), y0, p)
     b.scales.between(*map(float, t_span))
     goal, J, timed = ffi.new("costate_goal *"), c_functional(b, F), b.has_slope()
-    e = goal.estimate if tol is not None else ffi.new("costate_estimate *")
-    arrays, more = asked(b, e, timed), {}
+    e, start = goal.estimate if tol is not None else ffi.new("costate_estimate *"), problem.start(y0, b)
+    second = None if along is None else Second(b, start, float(t_span[0]), values_p, F, *along)
+    J.second = ffi.NULL if second is None else second.struct
+    arrays, more = asked(b, e, timed, second), {}
     if tol is not None:
-        goal.tol, goal.factor = tol, factor
+        goal.tol, goal.factor, goal.product_atol = tol, factor, product_atol
         problem.rebuild()                       # the solver of this call keeps the tolerances of its last round
         b.check(lib.costate_gradient_within(b.solver, *map(float, t_span), pointer(y),
                                             pointer(values_p) if b.np else ffi.NULL, J, goal, ffi.NULL))
@@ -246,15 +257,22 @@ def estimated_once(problem, F, t_span, y0, p, tol, factor):
         run._look_over()
         with b.lock:
             b.check(lib.costate_accuracy(b.solver, run._taped(), J, e))
-    start = problem.start(y0, b)
+    if second is not None:
+        ended = b.owner.ended if tol is not None else run.t
+        refuse_moving_end(b, F, ended != float(t_span[1]), ended, y if tol is not None else run._end, values_p)
     for kind in (arrays["run"], arrays["error"]) if start else ():
+        if second is not None:
+            second.through_start(kind["y0"], kind["Hy0"], kind["Hp"])
         start.through(float(t_span[0]), values_p, kind["y0"][None], kind["p"][None], kind["t0"] if timed else None)
 
     def values(kind):
         a = arrays[kind]
+        products = {} if second is None else second.products(a["Hy0"], a["Hp"])
         return dict(value=a["value"][0], y0=a["y0"][:b.n], p=a["p"], t0=a["t0"][0] if timed else None,
-                    t1=a["t1"][0] if timed else None)
-    relative = Result(value=arrays["value_error"][0], y0=arrays["y0_error"][0], p=arrays["p_error"][0])
+                    t1=a["t1"][0] if timed else None, **products)
+    of_products = {} if second is None else {name: arrays[name + "_error"][0 if second.one else slice(None)]
+                                             for name in ("Hy0", "Hp")}
+    relative = Result(value=arrays["value_error"][0], y0=arrays["y0_error"][0], p=arrays["p_error"][0], **of_products)
     return Result(**values("run"), error=Result(**values("error")), relative_error=relative,
                   derivatives=least_exact([b.way, F.way]), **more)
 
@@ -291,32 +309,34 @@ class Start:
 # ---- second order ---------------------------------------------------------------------------------------------------
 
 class Second:
-    """A costate_second for directions vy0 and vp, and its arrays."""
+    """A costate_second for directions vy0 and vp, and its arrays.  start: Start, or None"""
 
-    def __init__(self, run, F, vy0, vp):
-        b = run._b
-        self.run, parts = run, [None if d is None else columns(d, rows, name)
-                                for d, rows, name in ((vy0, b.n, "vy0"), (vp, b.np, "vp"))]
+    def __init__(self, b, start, t0, p, F, vy0, vp):
+        self.b, self.start, self.t0, self.p = b, start, t0, p
+        parts = [None if d is None else columns(d, rows, name)
+                 for d, rows, name in ((vy0, b.n, "vy0"), (vp, b.np, "vp"))]
         sizes = {len(d[0]) for d in parts if d is not None}
         if len(sizes) != 1:
             raise ValueError("vy0 and vp are None: there is no direction" if not sizes else
                              f"vy0 and vp have different numbers of columns: {sorted(sizes)}")
-        m, self.one = sizes.pop(), next(d[1] for d in parts if d is not None)
+        m = self.m = sizes.pop()
+        self.one = next(d[1] for d in parts if d is not None)
         self.V, self.Vp = np.zeros((m, b.N)), np.zeros((m, b.np)) if parts[1] is None else parts[1][0]
         if parts[0] is not None:
             self.V[:, :b.n] = parts[0][0]
-        for k in range(m if run._start is not None else 0):
-            self.V[k] += run._start.jvp(run.t0, run._p, self.Vp[k])
+        for k in range(m if start is not None else 0):
+            self.V[k] += start.jvp(t0, p, self.Vp[k])
         self.lam, self.mu = np.zeros(b.N), np.zeros(b.np)
         self.lam2, self.mu2 = np.zeros((m, b.N)), np.zeros((m, b.np))
         self.struct = self.filled(F, m)
 
     def filled(self, F, m):
-        b, s = self.run._b, ffi.new("costate_second *")
+        b, s = self.b, ffi.new("costate_second *")
         s.m, s.V, s.seed, s.ctx = m, pointer(self.V), lib.costate_py_seed2, b.owner.handle
         b.owner.functional, b.owner.built = F, b
         if F.times is not None:
-            seen, self.times = self.run._observing(F.times, m)
+            seen, b.owner.n = ffi.new("costate_observations *"), b.n
+            seen.count, seen.t, seen.ctx = len(F.times), pointer(F.times), b.owner.handle
             seen.seed2 = lib.costate_py_observed2
             s.observations = self.seen = seen
         setattr(s, "lambda", pointer(self.lam))
@@ -325,33 +345,43 @@ class Second:
             s.Vp, s.mu, s.mu2 = pointer(self.Vp), pointer(self.mu), pointer(self.mu2)
         return s
 
-    def through_start(self, second):
-        """what the initial values of a Model contribute"""
-        start, t0, p = self.run._start, self.run.t0, self.run._p
-        start.through(t0, p, self.lam2, self.mu2)
-        for k in range(len(self.lam2) if second else 0):
-            self.mu2[k] += start.hvp(t0, p, self.lam, self.Vp[k])[0]
-        start.through(t0, p, self.lam[None], self.mu[None])
+    def through_start(self, lam, lam2, mu2):
+        """adds what initial values of a Model contribute to products; lam None: without their second derivatives"""
+        self.start.through(self.t0, self.p, lam2, mu2)
+        for k in range(0 if lam is None else self.m):
+            mu2[k] += self.start.hvp(self.t0, self.p, lam, self.Vp[k])[0]
+
+    def products(self, lam2, mu2):
+        """without running costs; vectors where the directions are vectors"""
+        Hy0, Hp = lam2[:, :self.b.n].T, mu2.T
+        return dict(Hy0=Hy0[:, 0].copy() if self.one else Hy0, Hp=Hp[:, 0].copy() if self.one else Hp)
+
+
+def refuse_moving_end(b, F, moving, t1, end, p):
+    """moving: an event ended the run"""
+    if moving and F.of_t1(t1, end[:b.n + b.nq], p, b.scales) != 0:
+        raise TypeError("second derivatives of a functional that depends on t1 directly are not available where an "
+                        "event ended the run: make the time a state, with the derivative 1")
+
+
+def explained(error):
+    if error.status != "COSTATE_MISSING":
+        return error
+    return CostateError(error.status, "Second derivatives of the problem's functions are missing: give jac, jac_p and, "
+                        "where t matters, jac_t that compute with complex y, or hvp; or Problem(..., differences=1), "
+                        "which is not exact.  The library says: " + error.message)
 
 
 def second_order(run, F, vy0, vp, call):
-    b, x = run._b, Second(run, F, vy0, vp)
-    full = run._end[:b.n + b.nq]
-    if run.t != run._t1 and not run.stopped and F.of_t1(run.t, full, run._p, b.scales) != 0:
-        raise TypeError("second derivatives of a functional that depends on t1 directly are not available where an "
-                        "event ended the run: make the time a state, with the derivative 1")
+    b, x = run._b, Second(run._b, run._start, run.t0, run._p, F, vy0, vp)
+    refuse_moving_end(b, F, run.t != run._t1 and not run.stopped, run.t, run._end, run._p)
     hessian = call is lib.costate_hessian
     try:
         b.check(call(b.solver, run._taped(), x.struct))
     except CostateError as error:
-        if error.status != "COSTATE_MISSING":
-            raise
-        raise CostateError(error.status, "Second derivatives of the problem's functions are missing: give jac, jac_p "
-                           "and, where t matters, jac_t that compute with complex y, or hvp; or Problem(..., "
-                           "differences=1), which is not exact.  The library says: " + error.message) from None
+        raise explained(error) from None
     if run._start is not None:
-        x.through_start(hessian)
+        x.through_start(x.lam if hessian else None, x.lam2, x.mu2)
+        run._start.through(run.t0, run._p, x.lam[None], x.mu[None])
     out = dict(value=run.value(F), y0=x.lam[:b.n], p=x.mu) if hessian else {}
-    Hy0, Hp = x.lam2[:, :b.n].T, x.mu2.T
-    return Result(**out, Hy0=Hy0[:, 0].copy() if x.one else Hy0, Hp=Hp[:, 0].copy() if x.one else Hp,
-                  derivatives=run.derivatives)
+    return Result(**out, **x.products(x.lam2, x.mu2), derivatives=run.derivatives)

@@ -397,9 +397,16 @@ class Problem:
         from costate.ensemble import ensemble
         return ensemble(self, t_span, y0, p, **more)
 
-    def hessp(self, functional, t_span, y0=None, p=None, *, vy0=None, vp=None):
-        """The gradient of a Functional, and its Hessian times (vy0, vp): Result with value, y0, p, Hy0, Hp"""
-        return self.integrate(t_span, y0, p).hessp(functional, vy0, vp)
+    def hessp(self, functional, t_span, y0=None, p=None, *, vy0=None, vp=None, tol=None, estimate=False, factor=0.0,
+              product_atol=0.0):
+        """The gradient of a Functional, and its Hessian times (vy0, vp): Result with value, y0, p, Hy0, Hp
+
+        estimate, tol, factor: as in gradient, for the products as well: error.Hy0, error.Hp, and relative_error with
+        one number for each direction; product_atol: with tol, the errors of products, in the 2-norm, that are allowed
+        in any case"""
+        if tol is None and not estimate:
+            return self.integrate(t_span, y0, p).hessp(functional, vy0, vp)
+        return estimated(self, functional, t_span, y0, p, tol, factor, (vy0, vp), product_atol)
 
 
 POINTS = 5              # of a run where complex steps are checked before derivatives of the run are computed

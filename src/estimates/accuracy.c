@@ -1,5 +1,5 @@
-/* accuracy.c - how accurate are a functional and its gradient: the run again with halved steps (mathematics, section
-   9.3).
+/* accuracy.c - how accurate are a functional, its gradient and its Hessian products: the run again with halved steps
+   (mathematics, section 9.3).
 
        error ~ 2^q/(2^q - 1) (J_halved - J),      better = J_halved + (J_halved - J)/(2^q - 1)
 
@@ -50,12 +50,19 @@ static unsigned wants(const costate_derivatives *d)
     return times | (d->p ? OF_P : 0) | (d->y0 ? OF_Y0 : 0);
 }
 
+static unsigned wants_products(const costate_product_estimate *e)
+{
+    const costate_products *d = &e->run, *error = &e->error, *better = &e->better;
+    return (d->y0 || error->y0 || better->y0 || e->y0_error ? PRODUCT_Y0 : 0) |
+           (d->p || error->p || better->p || e->p_error ? PRODUCT_P : 0);
+}
+
 unsigned estimate_wants(const costate_estimate *e)
 {
     unsigned w = wants(&e->run) | wants(&e->error) | wants(&e->better);
     if (e->y0_error) w |= OF_Y0;
     if (e->p_error) w |= OF_P;
-    return w || e->steps ? w | GRADIENT : 0;
+    return (w || e->steps ? w | GRADIENT : 0) | wants_products(&e->products);
 }
 
 static int prepare(comparison *x)
@@ -65,8 +72,8 @@ static int prepare(comparison *x)
     x->wanted = estimate_wants(x->e);
     for (;;) {
         cursor at = {x->block, 0};
-        outcome_layout(x->c, x->F, x->tape, &at, &x->run);
-        outcome_layout(x->c, x->F, x->tape, &at, &x->halved);
+        outcome_layout(x->c, x->F, x->tape, x->wanted, &at, &x->run);
+        outcome_layout(x->c, x->F, x->tape, x->wanted, &at, &x->halved);
         x->now = take(&at, m);
         TAKE(&at, longest, &x->work, &x->ones);
         if (x->block) break;
@@ -186,7 +193,7 @@ static int sizes(comparison *x, int spread, size_t rows, const double *run, cons
     return 0;
 }
 
-/* A value or gradient of one functional, its error relative to it, and in units of what is allowed. */
+/* A value, gradient or Hessian product, the error that is allowed in any case, and where its relative error goes. */
 typedef struct { int spread; size_t rows; const double *run, *halved; double least, *relative; } item;
 
 static int judge(comparison *x, size_t j, enum item_kind kind, const item *g)
@@ -196,7 +203,7 @@ static int judge(comparison *x, size_t j, enum item_kind kind, const item *g)
     if (g->relative) *g->relative = error > 0 ? error / size : 0;
     double units = error > 0 ? error / (x->allowed.tol * size + g->least) : 0, before = x->found->worst[kind];
     x->found->worst[kind] = larger(before, units);
-    if (x->found->worst[kind] != before) x->found->functional[kind] = (int)j;
+    if (x->found->worst[kind] != before) x->found->number[kind] = (int)j;
     return 0;
 }
 
@@ -218,34 +225,65 @@ static int judge_functional(comparison *x, size_t j)
     return x->wanted & OF_TIMES ? judge(x, j, ITEM_TIMES, &times) : 0;
 }
 
+/* along direction j */
+static int judge_products(comparison *x, size_t j)
+{
+    const costate_product_estimate *e = &x->e->products;
+    const outcome *a = &x->run, *b = &x->halved;
+    size_t N = (size_t)x->c->st.N, np = (size_t)x->c->st.np;
+    double least = x->allowed.product_atol;
+    const item y0 = {1, N, a->lambda2 + j * N, b->lambda2 + j * N, least, of(e->y0_error, j)};
+    const item p = {0, np, a->mu2 + j * np, b->mu2 + j * np, least, of(e->p_error, j)};
+    if (x->wanted & PRODUCT_Y0) TRY(judge(x, j, ITEM_Y0_PRODUCT, &y0));
+    return x->wanted & PRODUCT_P ? judge(x, j, ITEM_P_PRODUCT, &p) : 0;
+}
+
 /* The gradient with respect to q at t0 is that with respect to q at t1, on each process: not in norms. */
-static void forget_costs(const comparison *x, double *lambda)
+static void forget_costs(const comparison *x, size_t m, double *lambda)
 {
     const stepper *c = &x->c->st;
-    for (size_t j = 0; j < (size_t)x->F->m; j++)
+    for (size_t j = 0; j < m; j++)
         for (int i = c->n; i < c->n + c->nq; i++) lambda[j * (size_t)c->N + (size_t)i] = 0;
 }
 
-static int report(comparison *x)
+/* What each process has of a gradient or of products becomes what they are of all. */
+static int gather(const comparison *x, size_t m, double *lambda, double *mu)
+{
+    forget_costs(x, m, lambda);
+    return space_total(&x->c->maps.space, x->c->st.np * (int)m, mu);
+}
+
+static void fill_all(const comparison *x, size_t along)
 {
     const costate_estimate *e = x->e;
+    const costate_product_estimate *e2 = &e->products;
     const outcome *a = &x->run, *b = &x->halved;
     size_t m = (size_t)x->F->m, N = (size_t)x->c->st.N, np = (size_t)x->c->st.np;
-    const space *all = &x->c->maps.space;
     double r = reduction(x);
 #define ENTRY(name, member, count) {e->run.name, e->error.name, e->better.name, a->member, b->member, count}
     const entry entries[] = {ENTRY(value, value, m), ENTRY(y0, lambda, N * m), ENTRY(p, mu, np * m), ENTRY(t0, t0, m),
                              ENTRY(t1, t1, m), ENTRY(events, events, (size_t)x->tape->maps.events * m)};
 #undef ENTRY
+    const entry products[] = {{e2->run.y0, e2->error.y0, e2->better.y0, a->lambda2, b->lambda2, N * along},
+                              {e2->run.p, e2->error.p, e2->better.p, a->mu2, b->mu2, np * along}};
     for (size_t k = 0; k < sizeof entries / sizeof *entries; k++) fill(&entries[k], r);
+    for (size_t k = 0; k < sizeof products / sizeof *products; k++) fill(&products[k], r);
     for (size_t k = 0; e->steps && k < m * (size_t)x->tape->count; k++) e->steps[k] *= r / (r - 1);
-    if (e->steps) TRY(space_total(all, (int)m * x->tape->count, e->steps));
+}
+
+static int report(comparison *x)
+{
+    const outcome *a = &x->run, *b = &x->halved;
+    size_t m = (size_t)x->F->m, along = x->wanted & PRODUCTS ? (size_t)x->F->second->m : 0;
+    fill_all(x, along);
+    if (x->e->steps) TRY(space_total(&x->c->maps.space, (int)m * x->tape->count, x->e->steps));
     x->e->steps_refined = x->onto->count;
-    forget_costs(x, a->lambda);
-    forget_costs(x, b->lambda);
-    TRY(space_total(all, (int)(np * m), a->mu));
-    TRY(space_total(all, (int)(np * m), b->mu));
+    TRY(gather(x, m, a->lambda, a->mu));
+    TRY(gather(x, m, b->lambda, b->mu));
+    TRY(gather(x, along, a->lambda2, a->mu2));
+    TRY(gather(x, along, b->lambda2, b->mu2));
     for (size_t j = 0; j < m; j++) TRY(judge_functional(x, j));
+    for (size_t j = 0; j < along; j++) TRY(judge_products(x, j));
     return 0;
 }
 
@@ -293,7 +331,7 @@ int solver_accuracy(costate *c, const costate_tape *tape, const costate_function
     judgement found;
     TRY(begin(c));
     TRY(tape_serves(&c->st, &c->P, tape, 1));
-    TRY(functional_sound(c, F));
+    TRY(functional_sound(c, F, e ? estimate_wants(e) : 0));
     if (!e) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The estimate, where results go, is NULL.");
     size_t m = (size_t)F->m;
     double *own = calloc(2 * m, sizeof *own);

@@ -56,7 +56,7 @@ static int prepare(confirmation *x)
     const claim_of_run *of = x->of;
     for (;;) {
         cursor at = {x->block, 0};
-        outcome_layout(x->c, of->F, of->tape, &at, &x->values);
+        outcome_layout(x->c, of->F, of->tape, 0, &at, &x->values);
         TAKE(&at, x->m, &x->up, &x->down, &x->change, &x->claimed, &x->slope);
         TAKE(&at, x->N, &x->dy, &x->y, &x->above, &x->below);
         TAKE(&at, x->np, &x->dp, &x->p);

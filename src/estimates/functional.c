@@ -1,12 +1,42 @@
-/* functional.c - values of functionals of a run and their gradients, by one sweep over its tape. */
+/* functional.c - values of functionals of a run and their gradients, by one sweep over its tape, and Hessian products.
+   */
 #include <math.h>
 #include <string.h>
 #include "estimates/functional.h"
 #include "solver/arguments.h"
 #include "solver/workspace.h"
 #include "sweeps/output.h"
+#include "sweeps/second.h"
 
-int functional_sound(costate *c, const costate_functional *F)
+/* Is what second derivatives are given of the same functional? */
+static int second_sound(costate *c, const costate_functional *F)
+{
+    const costate_second *s = F->second;
+    if (!s) return fail(&c->v, COSTATE_MISSING, "functional.second is missing: Hessian products are requested, and it "
+                        "has their directions and seeds.");
+    if (F->m != 1) return fail(&c->v, COSTATE_BAD_ARGUMENT, "functional.m = %d: Hessian products are of one "
+                               "functional.", F->m);
+    TRY(second_directions(c, s, 1));
+    if (F->at_end && !s->seed)
+        return fail(&c->v, COSTATE_MISSING, "functional.second.seed is missing: it provides the second derivatives of "
+                    "at_end.");
+    if (!F->at_end && s->seed)
+        return fail(&c->v, COSTATE_MISSING, "functional.at_end is missing: functional.second.seed has terms at the "
+                    "end.");
+    int count = s->observations ? s->observations->count : 0;
+    if (count != F->count)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "functional.second.observations has %d times, the functional %d: they "
+                    "must be the same.", count, F->count);
+    if (count > 0 && !s->observations->t)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "functional.second.observations.t is NULL.");
+    for (int k = 0; k < count; k++)
+        if (s->observations->t[k] != F->t[k])
+            return fail(&c->v, COSTATE_BAD_ARGUMENT, "functional.second.observations.t[%d] = %.17g, but "
+                        "functional.t[%d] = %.17g: they must be the same.", k, s->observations->t[k], k, F->t[k]);
+    return 0;
+}
+
+int functional_sound(costate *c, const costate_functional *F, unsigned wanted)
 {
     if (!F) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The functional is NULL.");
     if (F->m < 1) return fail(&c->v, COSTATE_BAD_ARGUMENT, "functional.m = %d: it must be at least 1.", F->m);
@@ -15,17 +45,23 @@ int functional_sound(costate *c, const costate_functional *F)
     if (F->count > 0 && !F->at_time)
         return fail(&c->v, COSTATE_MISSING, "functional.at_time is missing: there are %d times.", F->count);
     if (F->count == 0 && !F->at_end) return fail(&c->v, COSTATE_MISSING, "functional.at_end is missing.");
-    return 0;
+    return wanted & PRODUCTS ? second_sound(c, F) : 0;
 }
 
-void outcome_layout(const costate *c, const costate_functional *F, const costate_tape *tape, cursor *at, outcome *o)
+void outcome_layout(const costate *c, const costate_functional *F, const costate_tape *tape, unsigned wanted,
+                    cursor *at, outcome *o)
 {
-    size_t m = (size_t)F->m, N = (size_t)c->st.N;
+    size_t m = (size_t)F->m, N = (size_t)c->st.N, np = (size_t)c->st.np;
+    size_t along = wanted & PRODUCTS ? (size_t)F->second->m : 0;
     TAKE(at, m, &o->value, &o->last, &o->t0, &o->t1, &o->end);
     o->lambda = take(at, N * m);
-    o->mu = take(at, (size_t)c->st.np * m);
+    o->mu = take(at, np * m);
     o->events = take(at, (size_t)tape->maps.events * m);
     o->terms = take(at, (size_t)F->count * m);
+    o->lambda2 = take(at, N * along);
+    o->mu2 = take(at, np * along);
+    o->again_y0 = take(at, N);
+    o->again_p = take(at, np);
 }
 
 /* ---- observations: `seed` of a sweep, which also has the values ---- */
@@ -103,6 +139,22 @@ static int gradients(costate *c, const costate_tape *tape, unsigned wanted, obse
     return x->code ? called(c, "at_time", x->code) : status;
 }
 
+/* The arrays of the user's costate_second are those of another call.  What its seeds read is kept: the direct gradient
+   with respect to the end. */
+static int products(costate *c, const costate_tape *tape, const costate_second *asked, unsigned wanted, outcome *o)
+{
+    costate_times times = {.end = asked->times ? asked->times->end : NULL};
+    costate_times times2 = {.end = asked->times2 ? asked->times2->end : NULL};
+    costate_second s = *asked;
+    s.times = times.end ? &times : NULL;
+    s.times2 = times2.end ? &times2 : NULL;
+    s.lambda = o->again_y0;
+    s.lambda2 = o->lambda2;
+    s.mu = wanted & PRODUCT_P ? o->again_p : NULL;
+    s.mu2 = wanted & PRODUCT_P ? o->mu2 : NULL;
+    return solver_hessian(c, tape, &s);
+}
+
 int functional_sweep(costate *c, const costate_tape *tape, const costate_functional *F, unsigned wanted, outcome *o,
                      const visit *after)
 {
@@ -111,6 +163,7 @@ int functional_sweep(costate *c, const costate_tape *tape, const costate_functio
     TRY(columns_prepare(c, F->m));
     TRY(at_end(c, tape, &x));
     TRY(wanted & GRADIENT ? gradients(c, tape, wanted, &x, after) : terms(c, tape, &x));
+    if (wanted & PRODUCTS) TRY(products(c, tape, F->second, wanted, o));
     TRY(space_total(&c->maps.space, F->m, o->value));
     return all_finite(m, o->value) ? 0 : fail(&c->v, COSTATE_NOT_FINITE, "The functional is NaN or Inf.");
 }

@@ -1,4 +1,4 @@
-/* functional.h - functionals of a run: their values and gradients over a tape. */
+/* functional.h - functionals of a run: their values, gradients and Hessian products over a tape. */
 #ifndef COSTATE_ESTIMATES_FUNCTIONAL_H
 #define COSTATE_ESTIMATES_FUNCTIONAL_H
 
@@ -8,13 +8,20 @@
 typedef struct {                /* functionals of one run; last: m: terms at its end */
     double *value, *last, *lambda, *mu, *t0, *t1, *events;     /* m; N, np by m; m, m; events by m */
     double *end, *terms;        /* m: direct derivatives with respect to the end; count by m: terms of observations */
+    double *lambda2, *mu2;      /* N, np by the directions of F->second: Hessian products */
+    double *again_y0, *again_p; /* N, np: the gradient, as their sweep computes it once more */
 } outcome;
 
-enum wanted { GRADIENT = 1, OF_Y0 = 2, OF_P = 4, OF_TIMES = 8 };      /* besides values; GRADIENT: any of these */
+/* besides values; GRADIENT: any of the three that follow */
+enum wanted { GRADIENT = 1, OF_Y0 = 2, OF_P = 4, OF_TIMES = 8, PRODUCT_Y0 = 16, PRODUCT_P = 32,
+              PRODUCTS = PRODUCT_Y0 | PRODUCT_P };
 
-int functional_sound(costate *, const costate_functional *);
-void outcome_layout(const costate *, const costate_functional *, const costate_tape *, cursor *, outcome *);
-/* Values and what is wanted of them, by one sweep; `after`: called for each operation, or NULL */
+/* wanted: PRODUCTS require F->second */
+int functional_sound(costate *, const costate_functional *, unsigned wanted);
+void outcome_layout(const costate *, const costate_functional *, const costate_tape *, unsigned wanted, cursor *,
+                    outcome *);
+/* Values and what is wanted of them, by one sweep, and another one for products; `after`: called for each operation of
+   the first, or NULL */
 int functional_sweep(costate *, const costate_tape *, const costate_functional *, unsigned wanted, outcome *,
                      const visit *after);
 

@@ -1,4 +1,4 @@
-/* goal.c - gradients to a given tolerance: run, sweep, estimate the errors, and again with smaller tolerances.
+/* goal.c - derivatives to a given tolerance: run, sweep, estimate the errors, and again with smaller tolerances.
 
    With the tolerances scaled by x, errors are about C x^a. a is 1 at first, then taken from the last two rounds. The
    next x aims at AIM of the error that is allowed.  Where a round fails, the tolerances of the caller follow, or what
@@ -50,16 +50,21 @@ typedef struct {
 
 static int sound(costate *c, const costate_functional *F, const costate_goal *g)
 {
-    TRY(functional_sound(c, F));
+    TRY(functional_sound(c, F, g ? estimate_wants(&g->estimate) : 0));
     if (!g) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The goal is NULL.");
     if (!(g->tol > 0 && g->tol < 1)) return fail(&c->v, COSTATE_BAD_ARGUMENT, "goal.tol = %g lies outside (0, 1).",
                                                  g->tol);
-    if (!(g->value_atol >= 0 && g->gradient_atol >= 0 && g->factor >= 0 && g->factor < HUGE_VAL))
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "goal: value_atol, gradient_atol or factor is negative, NaN or Inf.");
+    if (!(g->value_atol >= 0 && g->gradient_atol >= 0 && g->product_atol >= 0 && g->factor >= 0 &&
+          g->factor < HUGE_VAL))
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "goal: value_atol, gradient_atol, product_atol or factor is negative, "
+                    "NaN or Inf.");
     const costate_estimate *e = &g->estimate;
     if (e->steps || e->run.events || e->error.events || e->better.events)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "goal.estimate: the sizes of steps and events are not known before "
                     "the run; costate_accuracy over the tape has them.");
+    if (estimate_wants(e) & PRODUCTS && F->second->along && F->second->along->events)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "functional.second.along.events: the number of events is not known "
+                    "before the run; costate_accuracy over the tape takes them.");
     if (c->o.controller == COSTATE_FIXED)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.controller = COSTATE_FIXED: such steps do not follow a "
                     "tolerance.");
@@ -144,7 +149,7 @@ static int run_with(search *x, double factor)
 
 static int one_round(search *x)
 {
-    const allowed within = {x->g->tol, x->g->value_atol, x->g->gradient_atol};
+    const allowed within = {x->g->tol, x->g->value_atol, x->g->gradient_atol, x->g->product_atol};
     x->g->rounds++;
     TRY(run_with(x, x->now.factor));
     x->ran = x->now.factor;
@@ -155,7 +160,7 @@ static int check(search *x)
 {
     const costate_goal *g = x->g;
     const claim_of_run of = {x->tape, x->F, x->t0, x->t1, x->start, x->p, &x->e, estimate_wants(&g->estimate),
-                             {g->tol, g->value_atol, g->gradient_atol}};
+                             {g->tol, g->value_atol, g->gradient_atol, g->product_atol}};
     return confirm(x->c, &of);
 }
 
@@ -175,7 +180,7 @@ static int given_up(search *x, int status)
     memcpy(why, c->v.text, sizeof why);
     if (x->ran == 0 || status == COSTATE_ACCURACY) return status;
     if (status) TRY(run_with(x, x->good > 0 ? x->good : x->ran));
-    if (x->good > 0) goal_unmet(c, x->F, x->g, &(errors_of_goal){&x->e, &x->found, x->start, x->p});
+    if (x->good > 0) goal_unmet(c, x->F, x->g, &(errors_of_goal){&x->e, &x->found, x->start, x->p, x->F->second});
     else fail(&c->v, COSTATE_ACCURACY, "The errors cannot be estimated.");
     if (status) remarked(&c->v, "  Other tolerances fail: %.300s", why);
     return c->v.status;
@@ -237,6 +242,8 @@ static int prepare(search *x)
     costate *c = x->c;
     const unsigned wanted = estimate_wants(&x->g->estimate);
     size_t N = (size_t)c->st.N, np = (size_t)c->st.np, m = (size_t)x->F->m;
+    size_t along = wanted & PRODUCTS ? (size_t)x->F->second->m : 0;
+    costate_products *products = &x->e.products.run;
     costate_derivatives *both[] = {&x->e.run, &x->e.error};
     for (;;) {
         cursor at = {x->block, 0};
@@ -248,6 +255,9 @@ static int prepare(search *x)
             if (!both[k]->y0 && wanted & OF_Y0) both[k]->y0 = y0;
             if (!both[k]->p && wanted & OF_P) both[k]->p = p;
         }
+        double *by_y0 = take(&at, N * along), *by_p = take(&at, np * along);
+        if (!products->y0 && wanted & PRODUCT_Y0) products->y0 = by_y0;
+        if (!products->p && wanted & PRODUCT_P) products->p = by_p;
         if (x->block) break;
         if (!(x->block = calloc(at.used + 1, sizeof *x->block)))
             return fail(&c->v, COSTATE_NO_MEMORY, "No memory for a state and its gradients (%zu doubles).", at.used);

@@ -51,7 +51,7 @@ static int values(short_steps *x, double **value)
     x->block = NULL;
     for (;;) {
         cursor at = {x->block, 0};
-        outcome_layout(x->plain, x->F, x->onto, &at, &o);
+        outcome_layout(x->plain, x->F, x->onto, 0, &at, &o);
         *value = o.value;
         if (x->block) break;
         if (!(x->block = calloc(at.used + 1, sizeof *x->block)))

@@ -8,6 +8,7 @@ typedef struct {
     const costate_estimate *e;          /* with all that is wanted of the run */
     const judgement *found;
     const double *y, *p;                /* at the start */
+    const costate_second *second;       /* NULL: no Hessian products */
 } errors_of_goal;
 
 /* COSTATE_ACCURACY, with a sentence that says which error is too large, and of what */

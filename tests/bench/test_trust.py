@@ -68,6 +68,17 @@ def test_verdicts():
     assert trust.verdicts([failed, failed | {"alone": -6}]) == (0, 0, 0, 0, 1)
 
 
+def test_estimates_of_a_product():
+    row, = rows("products", "lv", "rodas4", "1e-4")
+    assert row["family"] == "ros" and row["steps"] > 10 and all(1e-6 < true < 1 for true in row["errors"]), row
+    assert max(row["unsure"]) < 1e-8 and all(trust.is_near(ratio) for _, _, ratio in trust.judged_products([row])), row
+
+
+def test_a_product_to_a_tolerance():
+    row, = rows("product_goal", "lv", "dopri5", "1e-5")
+    assert row["error"] < trust.GOAL and 0 < row["worst"] <= 1 and 1 <= row["rounds"] <= 5, row
+
+
 def test_all_of_a_problem():
     """implicit methods alone on stiff ones, explicit ones elsewhere, too"""
     families = {problem: {row["family"] for row in rows("accuracy", problem, "all", "1e-2")}
@@ -93,8 +104,9 @@ def test_part():
         trust.part_trust(Quick, report)
         with open(os.path.join(place, "trust.json"), encoding="utf-8") as file:
             kept = [json.loads(line) for line in file]
-    assert {row["set"] for row in kept} == {"reference", "steps", "accuracy", "goal", "cases"}
-    assert len(report.targets) == 10 and not any("not measured" in line for line in report.targets), report.targets
+    assert {row["set"] for row in kept} == {"reference", "steps", "accuracy", "goal", "cases", "products",
+                                            "product goal"}
+    assert len(report.targets) == 12 and not any("not measured" in line for line in report.targets), report.targets
     assert sum(line.startswith("### ") for line in report.lines) >= 7
 
 
@@ -112,6 +124,12 @@ def test_estimates_are_counted():
     row = {"status": 0, "errors": [1e-3, 1e-4, 1e-5, 1e-12], "estimates": [1.1e-3, 4e-4, None, 1e-3]}
     found = list(trust.judged([row, {"status": 3}]))
     assert trust.counted(found) == (1, 3) and [k for _, k, _ in found] == [0, 1, 2], found
+
+
+def test_products_are_counted():
+    """not those below ten times the doubt about the reference"""
+    row = {"status": 0, "errors": [1e-3, 1e-9], "estimates": [1.1e-3, 1e-6], "unsure": [1e-9, 2e-10]}
+    assert [k for _, k, _ in trust.judged_products([row, {"status": 3}])] == [0]
 
 
 def test_named_gradients_are_counted():

@@ -182,6 +182,20 @@ static void to_a_tolerance()
     near(again.rounds, 1, 0, "gradient_within with the factor of the last call");
     near(again.mu[0], g.mu[0], 0, "the same run");
     check(g.worst <= 1 && g.rounds >= 1 && g.lambda_error[0] < 1e-7 && g.rtol > 0, "what was achieved");
+
+    y = {a0};
+    const costate::accurate_products h = s.hessian_within(1e-6, 0, T, y, p, square, {1, 0}, {0, 1});
+    near(h.lambda[0], by_y, 1e-6, "the gradient from hessian_within");
+    near(h.lambda2[0], by_yy, 1e-6, "hessian_within");
+    near(h.lambda2[1], by_yp, 1e-6, "hessian_within along p");
+    near(h.mu2[0], by_yp, 1e-6, "the same by p");
+    near(h.mu2[1], by_pp, 1e-6, "the Hessian by p from hessian_within");
+    check(h.worst <= 1 && h.lambda2_error.size() == 2 && h.mu2_error[1] > 0 && h.mu2_error[1] <= 1e-6,
+          "errors of Hessian products");
+    y = {a0};
+    const costate::accurate_products vast = s.hessian_within(1e-2, 0, T, y, p, square, {1}, {0.0}, nullptr,
+                                                             h.factor);
+    check(vast.factor == h.factor && vast.mu2_error.size() == 1, "hessian_within with the factor of the last call");
 }
 
 static void files()

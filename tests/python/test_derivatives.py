@@ -304,6 +304,14 @@ def test_times_that_end_a_run():
         close(g.p[0], -T / (2 * 9.81), 1e-8)
     stopped = costate.Functional(end=lambda t, y, p: t * y[1], end_y=lambda t, y, p: np.array([0 * t, t]))
     fails((TypeError, costate.CostateError), "", fall.hessp, stopped, (0, 10.0), [1.0, 0.0], [9.81], vp=[1.0])
+    lands = costate.Problem(lambda t, y, p: np.array([y[1], -p[0] + 0 * y[0]]), method="dopri5", differences=1,
+                            jac=lambda t, y, p: np.array([[0, 1], [0, 0]]), rtol=1e-8, atol=1e-8,
+                            jac_p=lambda t, y, p: np.array([[0], [-1]]), jac_t=lambda t, y, p: np.zeros(2),
+                            events=[costate.Event(lambda t, y, p: y[:1], direction=-1, terminal=True)])
+    late = costate.Functional(end=lambda t, y, p: t * t * y[1], end_y=lambda t, y, p: np.array([0 * t, t * t]))
+    for more in (dict(), dict(estimate=True), dict(tol=1e-4)):
+        fails(TypeError, "where an event ended the run", lands.hessp, late, (0, 10.0), [1.0, 0.0], [9.81], vp=[1.0],
+              **more)
     dose = costate.Problem(decay, method="dopri5", **SHARP,
                            events=[costate.Event(times=[1.0, 1.5], jump=lambda t, y, p: y + p[0])])
     g = dose.gradient(costate.Functional(end=lambda t, y, p: y[0] * t), (0, 2), [1.0], [3.0])

@@ -158,6 +158,35 @@ def test_estimates():
     close(again.p, goal.p, 0)
 
 
+def test_estimates_of_products():
+    """of Hessians of a terminal value and of terms at times, by columns and alone, and to a tolerance"""
+    F = costate.Functional(end=lambda t, y, p: y[0] ** 2 * p[3] + y[1],
+                           end_y=lambda t, y, p: np.array([2 * y[0] * p[3], 1 + 0 * y[1]]),
+                           end_p=lambda t, y, p: np.array([0, 0, 0, 1]) * y[0] ** 2)
+    G = costate.Functional(times=[1.0, 2.2], term=lambda t, y: y[0] ** 2 * y[1],
+                           term_y=lambda t, y: np.array([2 * y[0] * y[1], y[0] ** 2]))
+    ways = dict(method="dopri5", **WAYS["jac"])
+    rough = costate.Problem(hares, rtol=1e-5, atol=1e-5, **ways)
+    precise = costate.Problem(hares, **{**ways, **SHARP, "method": "dopri853"})
+    for J in (F, G):
+        exact = precise.hessp(J, SPAN, Y0, P0, vp=np.eye(4)[:, :2], vy0=np.eye(2))
+        h = rough.hessp(J, SPAN, Y0, P0, vp=np.eye(4)[:, :2], vy0=np.eye(2), estimate=True)
+        close(h.p, rough.hessp(J, SPAN, Y0, P0, vp=P0).p, 1e-12)
+        close(h.error.Hp, exact.Hp - h.Hp, 0.5)
+        close(h.error.Hy0, exact.Hy0 - h.Hy0, 0.5)
+        close(h.relative_error.Hp, np.linalg.norm(h.error.Hp, axis=0) / np.linalg.norm(h.Hp, axis=0), 1e-12)
+        assert h.relative_error.Hy0.shape == (2,) and h.Hy0.shape == (2, 2) and h.Hp.shape == (4, 2)
+        goal = rough.hessp(J, SPAN, Y0, P0, vp=P0, tol=1e-6)
+        close(goal.Hp, precise.hessp(J, SPAN, Y0, P0, vp=P0).Hp, 2e-6)
+        assert goal.Hp.shape == (4,) and goal.relative_error.Hp <= 1e-6 and goal.rounds >= 1
+        again = rough.hessp(J, SPAN, Y0, P0, vp=P0, tol=1e-6, factor=goal.factor)
+        assert again.rounds == 1
+    fails(costate.CostateError, "Hessian product", rough.hessp, F, SPAN, Y0, P0, vp=P0, tol=1e-16)
+    fails(ValueError, "no direction", rough.hessp, F, SPAN, Y0, P0, estimate=True)
+    fails(costate.CostateError, "give jac", costate.Problem(hares, method="dopri5").hessp, F, SPAN, Y0, P0, vp=P0,
+          estimate=True)
+
+
 def test_costs_and_differences():
     """a running cost; functions that do not compute with complex y are differentiated by differences, and say so"""
     problem = costate.Problem(hares, cost=lambda t, y, p: np.array([y[0] * y[1], p[0] * y[0]]), method="dopri5",
