@@ -51,6 +51,7 @@ module costate
         COSTATE_LS_AUTO = 0, COSTATE_LS_DENSE = 1, COSTATE_LS_BAND = 2, COSTATE_LS_UMFPACK = 3, &
         COSTATE_LS_SUPERLU = 4, COSTATE_LS_KLU = 5, COSTATE_LS_GMRES = 6, &
         COSTATE_LS_PRECONDITIONER = 7
+    integer(c_int), parameter :: COSTATE_RIGHT = 0, COSTATE_REMARK = 1, COSTATE_WRONG = 2
 
     ! ---- structs --------------------------------------------------------------------------------------------
 
@@ -329,6 +330,15 @@ module costate
         real(c_double) :: linear = 0
         real(c_double) :: repeats = 0
         real(c_double) :: softness = 0
+    end type
+
+    type, bind(c) :: costate_finding                            ! of a costate_review, which is a type(c_ptr)
+        integer(c_int) :: severity = 0                          ! COSTATE_RIGHT, REMARK or WRONG
+        integer(c_int) :: component = 0
+        type(c_ptr) :: topic = c_null_ptr                       ! costate_text(finding%topic)
+        type(c_ptr) :: text = c_null_ptr
+        real(c_double) :: t = 0
+        real(c_double) :: number = 0
     end type
 
     ! ---- interfaces of the user's procedures: bind(c) functions ------------------------------------------------
@@ -789,6 +799,35 @@ module costate
             real(c_double), intent(in), optional :: p(*)
             type(costate_report), intent(inout) :: report
         end function
+        type(c_ptr) function costate_review_new() bind(c)
+            import
+        end function
+        subroutine costate_review_free(review) bind(c)
+            import
+            type(c_ptr), value :: review
+        end subroutine
+        type(c_ptr) function costate_review_text(review) bind(c)                ! costate_text makes a string of it
+            import
+            type(c_ptr), value :: review
+        end function
+        integer(c_int) function costate_review_count(review) bind(c)
+            import
+            type(c_ptr), value :: review
+        end function
+        integer(c_int) function costate_review_get(review, k, finding) bind(c)
+            import
+            type(c_ptr), value :: review
+            integer(c_int), value :: k
+            type(costate_finding), intent(inout) :: finding
+        end function
+        integer(c_int) function costate_check_run(c, t0, t1, y, p, review) bind(c)
+            import
+            type(c_ptr), value :: c
+            real(c_double), value :: t0, t1
+            real(c_double), intent(in) :: y(*)
+            real(c_double), intent(in), optional :: p(*)
+            type(c_ptr), value :: review
+        end function
         integer(c_int) function costate_check_hessian(c, t0, t1, y, p, seed, ctx, report) bind(c)
             import
             type(c_ptr), value :: c
@@ -824,12 +863,14 @@ contains
         type(costate_observations) :: observations
         type(costate_second) :: second
         type(costate_report) :: report
+        type(costate_finding) :: finding
         costate_library_fits = all([ &
             fits('costate_point', c_sizeof(point)), fits('costate_event', c_sizeof(event)), &
             fits('costate_relation', c_sizeof(relation)), fits('costate_problem', c_sizeof(problem)), &
             fits('costate_options', c_sizeof(options)), fits('costate_stats', c_sizeof(stats)), &
             fits('costate_times', c_sizeof(times)), fits('costate_observations', c_sizeof(observations)), &
-            fits('costate_second', c_sizeof(second)), fits('costate_report', c_sizeof(report))])
+            fits('costate_second', c_sizeof(second)), fits('costate_report', c_sizeof(report)), &
+            fits('costate_finding', c_sizeof(finding))])
     end function
 
     logical function fits(name, bytes)

@@ -903,6 +903,55 @@ int costate_check_adjoint(costate *, double t0, double t1, const double *y, cons
 int costate_check_hessian(costate *, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
                           void *ctx, costate_report *);
 
+/* ---- a review of a model: all checks in one call ----------------------------------------------------------- */
+
+enum costate_severity { COSTATE_RIGHT = 0, COSTATE_REMARK, COSTATE_WRONG };
+
+typedef struct costate_review costate_review;
+
+/** One finding of a review.  The strings belong to the review. */
+typedef struct {
+    int severity;             /**< enum costate_severity */
+    int component;            /**< the unknown that it is about, or the event if the topic is "events"; -1: none */
+    const char *topic;        /**< "run", "callbacks", "transposes", "remainders", "Hessian", "accuracy", "events",
+                                   "stiffness" or "tolerances" */
+    const char *text;         /**< one or two sentences: what was found, and what to do */
+    double t;                 /**< the time that it is about; NaN: none */
+    double number;            /**< the number that decided: an error, a ratio, a size; NaN: none */
+} costate_finding;
+
+costate_review *costate_review_new(void);              /**< empty; NULL: no memory */
+void costate_review_free(costate_review *);            /**< NULL is allowed */
+/** The whole review: a line about the run, a line that counts the findings, and a paragraph for each of them, beginning
+   with what is wrong.  Valid until the next costate_check_run with this review; never NULL. */
+const char *costate_review_text(const costate_review *);
+int costate_review_count(const costate_review *);      /**< findings; 0 for NULL */
+/** Finding k, 0 <= k < count, in the order of the text.  COSTATE_OUT_OF_RANGE: there is none. */
+int costate_review_get(const costate_review *, int k, costate_finding *);
+
+/** Reviews a model: the call to make once, before results are relied on.  A solver of its own, with the problem, method
+   and options of this one, integrates from t0 to t1 as costate_integrate would, and the review says
+
+     run          whether it succeeded, and whether many steps were rejected
+     callbacks    whether costate_check_problem finds the maps right at six points between the start and the end of the
+                  run, with their mode, memory and relations, and the maps of each event where it fired
+     transposes, remainders, Hessian
+                  what costate_check_adjoint and, if there are second products, costate_check_hessian say
+     accuracy     how far the values at the end and their gradients are off, by costate_accuracy
+     events       whether a run with twice the samples and half the longest step meets the same events
+     stiffness    whether stability, not accuracy, limited the steps of an explicit method
+     tolerances   whether atol fits the size of each component, and components far outside their tolerance at the end
+
+   y (N) is not changed, nor is this solver, apart from its status and message.  Neither on_step nor on_event is called.
+   review: receives the findings; what it held before is removed.  The review takes the time of a few dozen runs, and of
+   n columns of costate_check_problem at each point.
+
+   COSTATE_OK: nothing is wrong, though there may be remarks.  COSTATE_CHECK_FAILED: a callback or a derivative is
+   wrong, events are missed, or a gradient cannot be trusted; the review says which.  If the run fails, its status is
+   returned after the checks that need no complete run.  A callback that returns a value < 0 ends the review with
+   COSTATE_CALLBACK.  Not for states that are distributed over processes (options.sum). */
+int costate_check_run(costate *, double t0, double t1, const double *y, const double *p, costate_review *);
+
 /* ---- methods at run time ------------------------------------------------------------------------------------- */
 
 /** Loads a method from a shared library that was made from a coefficient file.  `costate-model FILE.toml -o NAME.c`

@@ -212,6 +212,18 @@ struct second {
     std::vector<double> lambda, mu, lambda2, mu2;               // out: N, np, N by m, np by m
 };
 
+// From solver.check_run, see costate_check_run.
+struct finding {
+    int severity, component;            // enum costate_severity; -1: of no component
+    std::string topic, text;
+    double t, number;                   // NaN: none
+};
+struct review {
+    int status = 0;                     // COSTATE_OK: nothing is wrong
+    std::string text;
+    std::vector<finding> findings;      // those that are wrong first
+};
+
 // The steps of a run.
 class tape {
     std::unique_ptr<costate_tape, void (*)(costate_tape *)> t;
@@ -751,6 +763,24 @@ public:
         call([&](costate *c) { return costate_check_adjoint(c, t0, t1, y.data(), p.data(), &r); });
         return r;
     }
+    // What is wrong is in the review, and so is why the run fails.  Throws for bad arguments, and what callbacks throw.
+    review check_run(double t0, double t1, values y, values p)
+    {
+        states(y, p);
+        const std::unique_ptr<costate_review, void (*)(costate_review *)> r(costate_review_new(), costate_review_free);
+        if (!r) throw std::bad_alloc();
+        review found;
+        call([&](costate *c) {
+            found.status = costate_check_run(c, t0, t1, y.data(), p.data(), r.get());
+            const int count = costate_review_count(r.get());
+            return count > 0 && found.status != COSTATE_NO_MEMORY ? COSTATE_OK : found.status;
+        });
+        found.text = costate_review_text(r.get());
+        costate_finding f;
+        for (int k = 0; costate_review_get(r.get(), k, &f) == COSTATE_OK; k++)
+            found.findings.push_back({f.severity, f.component, f.topic, f.text, f.t, f.number});
+        return found;
+    }
     // J does not depend on t where an event ends the run
     costate_report check_hessian(double t0, double t1, values y, values p, const functional &J)
     {
@@ -921,6 +951,8 @@ struct costate {
     using times = costate_cpp::times;
     using observations = costate_cpp::observations;
     using second = costate_cpp::second;
+    using finding = costate_cpp::finding;
+    using review = costate_cpp::review;
     using tape = costate_cpp::tape;
     using solver = costate_cpp::solver;
 };

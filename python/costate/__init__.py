@@ -15,8 +15,9 @@ from costate.maps import Map
 from costate.models import Model, from_cfunc, from_numba, from_sympy
 from costate.problem import Event, Problem, Relation, Run
 from costate.result import Result
+from costate.review import Finding, Review
 
 __version__ = version()
-__all__ = ["BoundaryProblem", "CostateError", "Event", "Functional", "Map", "Model", "ModelError", "Problem",
-           "Relation", "Result", "Run", "from_cfunc", "from_numba", "from_sympy", "methods", "option_names",
-           "solve_ivp", "version"]
+__all__ = ["BoundaryProblem", "CostateError", "Event", "Finding", "Functional", "Map", "Model", "ModelError",
+           "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy", "methods",
+           "option_names", "solve_ivp", "version"]

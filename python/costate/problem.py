@@ -14,6 +14,7 @@ from costate._pattern import Pattern
 from costate.maps import (Bound, Map, Owner, Situation, as_map, in_pattern, least_exact,
                           raise_what_was_raised)
 from costate.result import Result
+from costate.review import reviewed
 
 
 AT_START = {None: lib.COSTATE_START_DEFAULT, "fire": lib.COSTATE_START_FIRE, "ignore": lib.COSTATE_START_IGNORE}
@@ -391,6 +392,12 @@ class Problem:
         if tol is None and not estimate:
             return self.integrate(t_span, y0, p).gradient(functional)
         return estimated(self, functional, t_span, y0, p, tol, factor)
+
+    def check(self, t_span, y0=None, p=None):
+        """A Review of the problem along the run from t_span[0] to t_span[1]: callbacks and their derivatives at points
+        of the run, derivatives of the run, estimated errors, events, stiffness, tolerances.  Call it once for a model,
+        and print what it returns; its `ok` is True if nothing is wrong."""
+        return reviewed(self, t_span, y0, p)
 
     def ensemble(self, t_span, y0=None, p=None, **more):
         """Runs from each row of y0 with each row of p, in parallel threads: costate.ensemble.ensemble"""

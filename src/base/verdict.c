@@ -27,6 +27,7 @@ const char *cause_text(enum cause why) { return reasons[why].text; }
 void verdict_clear(verdict *v)
 {
     v->status = COSTATE_OK;
+    v->gave_up = 0;
     strcpy(v->text, "No error.");
 }
 

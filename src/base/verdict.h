@@ -15,6 +15,7 @@ enum { CAUSES = WHY_DIFFERENCED + 1 };
 typedef struct {
     int status;                 /* of the last call */
     enum cause why;             /* of the last RETRY */
+    int gave_up;                /* a callback of a map returned < 0: nothing may go on without it */
     double t;                   /* the current time of the run */
     char text[800];
 } verdict;

@@ -113,6 +113,11 @@ int costate_check_matrix(costate *c, double t, double h, const double *y, const 
     GATE(c, solver_check_matrix(c, t, h, y, p, r));
 }
 
+int costate_check_run(costate *c, double t0, double t1, const double *y, const double *p, costate_review *r)
+{
+    GATE(c, solver_check_run(c, t0, t1, y, p, r));
+}
+
 int costate_check_hessian(costate *c, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
                           void *ctx, costate_report *r)
 {

@@ -14,7 +14,7 @@ size_t costate_sizeof(const char *type)
     static const struct { const char *type; size_t size; } structs[] = {
         S(point), S(gradient), S(map), S(pattern), S(event), S(relation), S(after_step), S(problem), S(method_info),
         S(preconditioner), S(options), S(stats), S(times), S(observations), S(second), S(forecast), S(report),
-        S(conditions), S(bvp_iteration), S(bvp_options), S(bvp_stats), S(bvp_tangents), S(bvp_adjoints),
+        S(finding), S(conditions), S(bvp_iteration), S(bvp_options), S(bvp_stats), S(bvp_tangents), S(bvp_adjoints),
         S(bvp_second), S(lane_point), S(lane_gradient), S(lane_map), S(lane_maps), S(members), S(ensemble_report),
         S(functional), S(derivatives), S(products), S(product_estimate), S(estimate), S(goal), S(part), S(polynomial),
         S(term), S(terms), S(formulas), S(bounds), S(invariants), S(measurements),

@@ -141,7 +141,7 @@ static int check_remainders(run_check *x, const check_operator *F, costate_repor
         add_scaled(F->in, dx, NULL, e, x->v);
         int status = F->value(x, dx, out);
         /* far away the frozen steps may be too large; the nearest run must succeed */
-        if (status && (k == HALVINGS - 1 || status == COSTATE_NO_MEMORY)) return status;
+        if (status && (k == HALVINGS - 1 || status == COSTATE_NO_MEMORY || x->c->v.gave_up)) return status;
         for (size_t i = 0; i < x->N; i++) out[i] = out[i] - x->end[i] - e * slope[i];
         if (status == 0) TRY(space_norm(all, x->N, x->ones, out, &rest));
         /* frozen runs leave Newton's iteration after as many iterations, wherever they are: it may leave as much */
@@ -169,7 +169,8 @@ static int weighted(double t1, const double *y, const double *p, int m, double *
     return 0;
 }
 
-/* Whether it can be estimated or not does not decide about the check.  why: if not, what costate_accuracy says */
+/* Whether it can be estimated or not does not decide about the check, unless a callback gave up.  why: if not, what
+   costate_accuracy says */
 static int check_accuracy(run_check *x, costate_report *r, char why[sizeof r->text / 2])
 {
     double of_y0 = 0, of_p = 0;
@@ -178,7 +179,8 @@ static int check_accuracy(run_check *x, costate_report *r, char why[sizeof r->te
     int status = solver_accuracy(x->c, x->tape, &F, &e);
     r->accuracy = status ? NAN : fmax(of_y0, of_p);
     snprintf(why, sizeof r->text / 2, "%s", status ? costate_message(x->c) : "");
-    return status == COSTATE_NO_MEMORY ? status : 0;
+    x->c->v.gave_up |= status == COSTATE_CALLBACK;          /* in a run of another solver */
+    return status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK ? status : 0;
 }
 
 /* what the run says about events that fire together */
@@ -308,6 +310,7 @@ static int check(costate *c, const run_given *of, costate_report *r)
         set_inputs(&x, memory);
         status = try_run(&x, r);
         if (status) fail(&c->v, status, "%s", status == COSTATE_CHECK_FAILED ? r->text : costate_message(x.c));
+        c->v.gave_up = x.c->v.gave_up;
     }
     free(memory);
     costate_tape_free(x.tape);

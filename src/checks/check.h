@@ -7,6 +7,7 @@
 int solver_check_adjoint(costate *, double t0, double t1, const double *y, const double *p, costate_report *);
 int solver_check_hessian(costate *, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
                          void *ctx, costate_report *);
+int solver_check_run(costate *, double t0, double t1, const double *y, const double *p, costate_review *);
 int solver_check_matrix(costate *, double t, double h, const double *y, const double *p, costate_report *);
 
 #endif

@@ -22,7 +22,9 @@ int check_given_problem(const costate_problem *, const costate_point *x, costate
 #define CHECK_TRANSPOSED 1e-10  /* largest relative gap of products that differ only by round-off */
 #define CHECK_GUARD -1.2345678e-300 /* no callback writes it */
 int check_right(const costate_report *);
-int check_result(int code, costate_report *);         /* the status of a check whose callbacks returned code */
+int check_result(int code, costate_report *);         /* the status of a check whose callbacks returned code; RETRY: one
+                                                         of them is not defined near the point */
+static inline int check_status(int status) { return status == RETRY ? COSTATE_CALLBACK : status; }      /* for users */
 
 /* ---- operators ---- */
 
@@ -132,6 +134,8 @@ int check_columns(const probe *, costate_report *);
 /* check_problem.c: all maps of a problem, and its matrices; a failure ends it, what is wrong is said and sets *wrong */
 int check_problem_maps(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost,
                        int *wrong);
+/* the same of event k: its guard, jump, cost and transition, in its mode `from` where it has one */
+int check_event(const costate_problem *, int k, const costate_point *x, costate_report *, int *wrong);
 /* check_pattern.c: does the pattern hold the derivative of the map with respect to y? */
 int check_pattern(probe *, const costate_pattern *, costate_report *);
 

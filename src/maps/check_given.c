@@ -81,6 +81,6 @@ int check_right(const costate_report *r)
 
 int check_result(int code, costate_report *r)
 {
-    if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
+    if (code != 0) return check_says(r, code > 0 ? RETRY : COSTATE_CALLBACK, "A callback returned %d.", code);
     return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }

@@ -97,5 +97,5 @@ int costate_check_map(const costate_map *f, int n, int np, int k, const costate_
     if (!f->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
     probe q = probe_with(f, k, x, (const size_t[]){1, (size_t)n, 0, (size_t)np, 0});
     q.ctx = ctx;
-    return check_map(&q, r);
+    return check_status(check_map(&q, r));
 }

@@ -211,7 +211,7 @@ static int check_further(probe q, void *ctx, const char *name, costate_report *r
 }
 
 /* in a mode where the event is active: that of x, if it is active in all */
-static int check_event(const costate_problem *P, int k, const costate_point *x, costate_report *r, int *wrong)
+int check_event(const costate_problem *P, int k, const costate_point *x, costate_report *r, int *wrong)
 {
     const costate_event *e = &P->event[k];
     /* sides: a transition sees the states before and after the event, and their slopes */

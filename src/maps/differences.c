@@ -11,6 +11,7 @@ int map_failed(maps *a, int r, const char *f, const char *name)
 {
     if (r == 0) return space_agree(&a->space, 0);
     if (r > 0) return space_agree(&a->space, retry(a->v, WHY_CALLBACK));
+    a->v->gave_up = 1;
     fail(a->v, COSTATE_CALLBACK, "The callback %s.%s returned %d at t = %.10g and so ended the run.", f, name, r,
          a->v->t);
     return space_agree(&a->space, COSTATE_CALLBACK);

@@ -83,12 +83,9 @@ static int check_all(const costate_problem *P, const costate_point *x, costate_r
     return wrong ? COSTATE_CHECK_FAILED : COSTATE_OK;
 }
 
-int costate_check_problem(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
+int check_problem(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
 {
-    costate_report unused;
-    if (!cost) cost = &unused;
     check_clear(cost);
-    if (!rhs) return COSTATE_BAD_ARGUMENT;
     check_clear(rhs);
     TRY(check_given_problem(P, x, rhs));
     if (P->nrelations == 0 || x->relation) return check_all(P, x, rhs, cost);
@@ -97,7 +94,16 @@ int costate_check_problem(const costate_problem *P, const costate_point *x, cost
     costate_point at = *x;
     int code = relations_at(P, &at, values);
     int status = code == 0 ? check_all(P, &at, rhs, cost)
-                           : check_says(rhs, COSTATE_CALLBACK, "A guard of problem.relation returned %d.", code);
+                           : check_says(rhs, code > 0 ? RETRY : COSTATE_CALLBACK,
+                                        "A guard of problem.relation returned %d.", code);
     free(values);
     return status;
+}
+
+int costate_check_problem(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
+{
+    costate_report unused;
+    if (!cost) cost = &unused;
+    check_clear(cost);
+    return rhs ? check_status(check_problem(P, x, rhs, cost)) : COSTATE_BAD_ARGUMENT;
 }

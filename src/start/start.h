@@ -130,5 +130,7 @@ int start_slope_tangent(starter *, const start_values *, double dt, double *V, c
 int start_slope_adjoint(starter *, const start_values *, double *lambda, const double *slopes, double *mu, double *t);
 int start_slope_second(starter *, const start_values *, const start_along *, double *lambda, const double *slopes,
                        double *mu, double *t);
+/* check_index.c: costate_check_problem, but RETRY where a callback is not defined near x; cost is not NULL */
+int check_problem(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost);
 
 #endif

@@ -135,6 +135,20 @@ static void wrong_ones_are_found()
     refused([] { costate::problem(1, 0, wrong_square()).check({0, {0.5}}); }, "tangent", "wrong products");
     costate::solver s("dopri5", costate::problem(1, 0, wrong_square()));
     refused([&] { s.check_adjoint(0, 1, {1.0}, {}); }, "frozen run", "a run with wrong products");
+    const costate::review found = s.check_run(0, 1, {1.0}, {});
+    check(found.status == COSTATE_CHECK_FAILED && found.text.find("tangent WRONG") != std::string::npos, found.text);
+    check(found.findings.size() > 3 && found.findings[0].severity == COSTATE_WRONG &&
+          found.findings[0].topic == "callbacks" && found.findings[0].component == -1, "findings of a review");
+    refused([&] { s.check_run(0, 1, {std::nan("")}, {}); }, "y holds", "a review from NaN");
+}
+
+static void right_ones_are_right()
+{
+    costate::solver s("dopri5", costate::problem(1, 1, [](auto, auto const &y, auto const &p, auto &out) {
+        out[0] = -p[0] * y[0] * y[0];
+    }));
+    const costate::review found = s.check_run(0, 1, {1.0}, {0.5});
+    check(found.status == COSTATE_OK && found.findings.back().severity == COSTATE_RIGHT, found.text);
 }
 
 int main()
@@ -147,6 +161,7 @@ int main()
         transitions();
         detected();
         wrong_ones_are_found();
+        right_ones_are_right();
     } catch (const std::exception &e) {
         check(false, e.what());
     }

@@ -99,6 +99,8 @@ static void all_calls(everything &x)
     });
     x.start();
     x.s->check_hessian(0, 2, x.y, x.p, x.J);
+    x.start();
+    x.s->check_run(0, 2, x.y, x.p);
     hybrid().check({0, {2.0}, x.p, {}, {0.1}});
     x.start();
     x.s->gradient_within(1e-3, 0, 2, x.y, x.p, x.J);
@@ -304,6 +306,7 @@ static void moved()
         {"resume", [&] { s.resume(x.t, x.y); }},
         {"check_adjoint", [&] { s.check_adjoint(0, 1, x.y, x.p); }},
         {"check_hessian", [&] { s.check_hessian(0, 1, x.y, x.p, x.J); }},
+        {"check_run", [&] { s.check_run(0, 1, x.y, x.p); }},
         {"time", [&] { s.time(); }},
         {"mode", [&] { s.mode(); }},
         {"stats", [&] { s.stats(); }},
