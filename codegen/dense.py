@@ -3,9 +3,9 @@
 from decimal import Decimal
 
 from .check import continuous_order_exactly, equal
-from .linalg import apply, dot, identity, independent_rows, multiply, solve, transpose
+from .linalg import apply, dot, identity, independent_rows, largest, multiply, solve, transpose
 from .real import EXACT, ONE, ZERO, snap
-from .trees import density, of_order
+from .trees import density, of_order, symmetry
 
 
 def add(method, weights_of, forward):
@@ -34,16 +34,22 @@ def rounding(method):
 
 
 def derive(method, weights_of):
-    """The smoothest output of the highest order there is, with the least weights D among those.
+    """The smoothest output of the highest order there is: with the least weights D among those or, of explicit
+    methods, the least error.
 
     The coefficients b_k of theta^k satisfy sum_i b_ki Phi_i(t) = [k = |t|]/gamma(t), one and the same
-    matrix for every k; the solutions differ by its null space, which sum D_k = d and the slopes fix."""
+    matrix for every k; the solutions differ by its null space, which sum D_k = d and the slopes restrict."""
     for q in range(method.table.order, 0, -1):
         rows, rhs = conditions(method, q)
         system = independent_rows([apply(weights_of, row) for row in rows], rhs, rounding(method))
         if system:
-            return least(method, q, *system)
+            D = least(method, q, *system)
+            return least_error(method, q, system[0], D) if is_explicit(method) else D
     raise AssertionError("order 1 is always attainable")
+
+
+def is_explicit(method):
+    return not method.W and not method.C
 
 
 def conditions(method, q):
@@ -59,7 +65,7 @@ def least(method, q, E, r):
     """Least-norm coefficients, with sum D_k = d; explicit methods: the slope at 0 is f(t,y), with FSAL that at 1 is
     f(t+h,y+)."""
     values, powers = [method.d], [lambda k: ONE]
-    explicit = not method.W and not method.C
+    explicit = is_explicit(method)
     if explicit:
         values.append(identity(method.s)[0])
         powers.append(lambda k: ONE if k == 1 else ZERO)
@@ -79,3 +85,49 @@ def null_part(E, gram, v):
     """The component of v in the null space of E."""
     coefficients = [x for x, in solve(gram, [[dot(row, v)] for row in E])]
     return [x - dot(coefficients, column) for x, column in zip(v, transpose(E))]
+
+
+# ---- the least error ----
+
+def least_error(method, q, E, D):
+    """Of the weights of degree q + 1 with the ends and slopes of D, those with the least error of order q + 1,
+
+        integral from 0 to 1 of sum over |t| = q + 1 of (r_t(theta)/sigma(t))^2,
+        r_t(theta) = sum_k theta^k D_k Phi(t) - theta^(q+1)/gamma(t).
+
+    They differ from D by sum_i beta_i(theta) x_i: polynomials beta_i that are zero at 0 and 1 with the slopes that D
+    keeps, and x_i in the null space of E, in the span of the parts of Phi(t)/sigma(t) in it, which the error sees."""
+    bubbles = free_polynomials(q + 1, "fsal" in method.properties)
+    gram, trees = multiply(E, transpose(E)), of_order(q + 1)
+    psi = [null_part(E, gram, [x / symmetry(t) for x in method.conditions.weights(t)]) for t in trees]
+    span, _ = independent_rows(psi, [[] for _ in psi], rounding(method))
+    if not bubbles or not span:
+        return D
+    levers = multiply(psi, transpose(span))                                 # what x_i = span^T z_i brings to each r_t
+    errors = [error_of(method, D, t, q + 1) for t in trees]
+    wanted = multiply([[product(beta, r) for r in errors] for beta in bubbles], levers)
+    between = [[product(a, b) for b in bubbles] for a in bubbles]
+    z = transpose(solve(multiply(transpose(levers), levers), transpose(solve(between, wanted))))
+    change = multiply(transpose(bubbles), multiply(z, span))                # of the coefficients of theta ...
+    D = D + [[ZERO] * method.s for _ in range(len(change) - len(D))]
+    D = [[x - y for x, y in zip(*rows)] for rows in zip(D, change)]
+    return D if largest(D[-1:]) > rounding(method) else D[:-1]
+
+
+def free_polynomials(degree, both_slopes):
+    """coefficients of theta, theta^2, ... of theta^2 (1 - theta) theta^j, or theta^2 (1 - theta)^2 theta^j"""
+    bubble = [ZERO, ONE, -2 * ONE, ONE] if both_slopes else [ZERO, ONE, -ONE]
+    return [[ZERO] * j + bubble + [ZERO] * (degree - j - len(bubble)) for j in range(degree - len(bubble) + 1)]
+
+
+def error_of(method, D, tree, order):
+    """coefficients of theta, theta^2, ... of r_t/sigma(t)"""
+    phi = method.conditions.weights(tree)
+    return [(dot(D[k - 1], phi) if k <= len(D) else ZERO) / symmetry(tree)
+            - (ONE / density(tree) / symmetry(tree) if k == order else ZERO)
+            for k in range(1, max(order, len(D)) + 1)]
+
+
+def product(a, b):
+    """integral of the product of two polynomials from 0 to 1"""
+    return sum((x * y / (j + k + 1) for j, x in enumerate(a, 1) for k, y in enumerate(b, 1)), ZERO)
