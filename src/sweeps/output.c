@@ -1,5 +1,6 @@
 /* output.c - dense output: the state inside a step, during a run and from a tape. */
 #include <string.h>
+#include "solver/status.h"
 #include "sweeps/output.h"
 #include "sweeps/sweep.h"
 
@@ -15,6 +16,7 @@ int costate_step_eval(const costate_step *s, double t, double *y)
     if (!inside(t, s->r->t, s->c->v.t)) return COSTATE_OUT_OF_RANGE;
     if (t == s->c->v.t) memcpy(y, s->c->work.y1, (size_t)s->c->st.n * sizeof *y);
     else dense_eval(&s->c->st, s->r, t, y);
+    if (t != s->c->v.t && t != s->r->t) s->c->remarks.inside |= 1u << s->c->st.at;
     return COSTATE_OK;
 }
 
@@ -28,6 +30,20 @@ static int step_at(const costate_tape *tape, double t)
         else high = mid - 1;
     }
     return low;
+}
+
+/* the member (1 << k) of step k if t lies between its ends, else 0 */
+static unsigned inside_step(const costate_tape *tape, int k, double t)
+{
+    const record *r = &tape->list[k];
+    return t == r->t || t == r->end ? 0 : 1u << r->member;
+}
+
+void observations_remark(costate *c, const costate_tape *tape, const costate_observations *o)
+{
+    unsigned members = 0;
+    for (int i = 0; o && i < o->count; i++) members |= inside_step(tape, step_at(tape, o->t[i]), o->t[i]);
+    inside_remark(c, members);
 }
 
 int solver_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
@@ -53,5 +69,6 @@ int solver_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
     if (status == 0) dense_eval(&c->st, &r, t, y);
     tape_leave(tape);
     if (status == 0) verdict_at(&c->v, ended);
+    if (status == 0) inside_remark(c, inside_step(tape, k, t));
     return status;
 }
