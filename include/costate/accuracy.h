@@ -93,7 +93,8 @@ typedef struct {
    difference of two runs that start on both sides of (y0, p) must be what they say.  These runs call neither on_step
    nor on_event; `at_end` and `at_time` are also called for them.
 
-   The solver keeps the tolerances of the last run.  y: N values, in and out.  tape: receives the last run, or NULL.
+   The solver keeps the tolerances of the last run and, if count > 0 and options.members is not given,
+   options.accurate_inside = 1.  y: N values, in and out.  tape: receives the last run, or NULL.
    COSTATE_ACCURACY: the tolerance is not met, or plain runs disagree; the message says which value, gradient or
    comparison it is, and the results of the last run whose errors were estimated are there.  Not for COSTATE_FIXED. */
 int costate_gradient_within(costate *, double t0, double t1, double *y, const double *p, const costate_functional *,

@@ -147,8 +147,8 @@ static void scale(costate_options *o, const costate_options *given, double relat
 static const double INSIDE = 0.25;
 
 /* The error estimate of a fully implicit method has a lower order than the method: kept at a looser tolerance, its
-   steps are as accurate as rtol says (E. Hairer, G. Wanner, J. Comput. Appl. Math. 111 (1999) 93-111).  The dense output
-   has the order of the estimate, so that inside the steps only the tolerance itself is enough. */
+   steps are as accurate as rtol says (E. Hairer, G. Wanner, J. Comput. Appl. Math. 111 (1999) 93-111).  The dense
+   output has the order of the estimate, so that inside the steps only the tolerance itself is enough. */
 static double calibration(const costate *c, const composite_member *m)
 {
     double rtol = options_rtol(&c->o, c->st.n);
