@@ -5,7 +5,5 @@
 #include "solver/solver.h"
 
 int solver_tape_eval(costate *, const costate_tape *, double t, double *y);
-/* at the end of a sweep: how accurate the values at observations between steps can be */
-void observations_remark(costate *, const costate_tape *, const costate_observations *);
 
 #endif

@@ -7,8 +7,8 @@
 #include "solver/arguments.h"
 #include "solver/members.h"
 #include "solver/workspace.h"
+#include "sweeps/inside.h"
 #include "sweeps/kept.h"
-#include "sweeps/output.h"
 #include "sweeps/second.h"
 #include "sweeps/sweep.h"
 

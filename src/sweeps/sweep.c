@@ -8,7 +8,7 @@
 #include "solver/arguments.h"
 #include "solver/members.h"
 #include "solver/workspace.h"
-#include "sweeps/output.h"
+#include "sweeps/inside.h"
 #include "sweeps/sweep.h"
 
 int step_of_tape(costate *c, const costate_tape *t, int k, record *r)

@@ -8,7 +8,7 @@
 static const char *const NO_STEPS =
     " max_steps tangent_error warm stage_solve keep_factors storage checkpoints tape_limit on_step on_step_ctx "
     "max_events on_event on_event_ctx sum_ctx tangent_count tangent_rtol tangent_atol tangent_atol_vector "
-    "on_back on_back_ctx gradient_estimate accurate_inside ";
+    "on_back on_back_ctx gradient_estimate ";
 static const char *const WATCH = " on_step on_event on_back ";
 static const char *const OF_ONE_RUN = " tangent_error hmin hmax warm tangent_count tangent_rtol tangent_atol "
     "tangent_atol_vector gradient_control ";
