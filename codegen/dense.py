@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from .check import continuous_order_exactly, equal
-from .linalg import apply, dot, identity, independent_rows, largest, multiply, solve, transpose
+from .linalg import apply, dot, identity, independent_rows, multiply, solve, transpose
 from .real import EXACT, ONE, ZERO, snap
 from .trees import density, of_order, symmetry
 
@@ -90,44 +90,21 @@ def null_part(E, gram, v):
 # ---- the least error ----
 
 def least_error(method, q, E, D):
-    """Of the weights of degree q + 1 with the ends and slopes of D, those with the least error of order q + 1,
+    """The weights of degree q + 1 with E D_k as before that satisfy the conditions of order q + 1 best at every theta:
 
-        integral from 0 to 1 of sum over |t| = q + 1 of (r_t(theta)/sigma(t))^2,
-        r_t(theta) = sum_k theta^k D_k Phi(t) - theta^(q+1)/gamma(t).
+        sum over |t| = q + 1 of (r_t(theta)/sigma(t))^2 -> min,   r_t(theta) = D(theta) Phi(t) - theta^(q+1)/gamma(t).
 
-    They differ from D by sum_i beta_i(theta) x_i: polynomials beta_i that are zero at 0 and 1 with the slopes that D
-    keeps, and x_i in the null space of E, in the span of the parts of Phi(t)/sigma(t) in it, which the error sees."""
-    bubbles = free_polynomials(q + 1, "fsal" in method.properties)
+    That is least squares for each coefficient alone.  What they change is in the null space of E, in the span of the
+    parts of Phi(t) in it.  The ends and slopes of D stay, as r_t and r_t' are 0 there: at 1 for q < p, its order, and
+    the last stage of FSAL methods has the weights of the step.  For q = p the end is not more accurate, and D stays."""
     gram, trees = multiply(E, transpose(E)), of_order(q + 1)
     psi = [null_part(E, gram, [x / symmetry(t) for x in method.conditions.weights(t)]) for t in trees]
     span, _ = independent_rows(psi, [[] for _ in psi], rounding(method))
-    if not bubbles or not span:
+    if q == method.table.order or not span:
         return D
-    levers = multiply(psi, transpose(span))                                 # what x_i = span^T z_i brings to each r_t
-    errors = [error_of(method, D, t, q + 1) for t in trees]
-    wanted = multiply([[product(beta, r) for r in errors] for beta in bubbles], levers)
-    between = [[product(a, b) for b in bubbles] for a in bubbles]
-    z = transpose(solve(multiply(transpose(levers), levers), transpose(solve(between, wanted))))
-    change = multiply(transpose(bubbles), multiply(z, span))                # of the coefficients of theta ...
-    D = D + [[ZERO] * method.s for _ in range(len(change) - len(D))]
-    D = [[x - y for x, y in zip(*rows)] for rows in zip(D, change)]
-    return D if largest(D[-1:]) > rounding(method) else D[:-1]
-
-
-def free_polynomials(degree, both_slopes):
-    """coefficients of theta, theta^2, ... of theta^2 (1 - theta) theta^j, or theta^2 (1 - theta)^2 theta^j"""
-    bubble = [ZERO, ONE, -2 * ONE, ONE] if both_slopes else [ZERO, ONE, -ONE]
-    return [[ZERO] * j + bubble + [ZERO] * (degree - j - len(bubble)) for j in range(degree - len(bubble) + 1)]
-
-
-def error_of(method, D, tree, order):
-    """coefficients of theta, theta^2, ... of r_t/sigma(t)"""
-    phi = method.conditions.weights(tree)
-    return [(dot(D[k - 1], phi) if k <= len(D) else ZERO) / symmetry(tree)
-            - (ONE / density(tree) / symmetry(tree) if k == order else ZERO)
-            for k in range(1, max(order, len(D)) + 1)]
-
-
-def product(a, b):
-    """integral of the product of two polynomials from 0 to 1"""
-    return sum((x * y / (j + k + 1) for j, x in enumerate(a, 1) for k, y in enumerate(b, 1)), ZERO)
+    D = D + [[ZERO] * method.s for _ in range(q + 1 - len(D))]
+    errors = [[(dot(row, method.conditions.weights(t)) - (ONE / density(t) if k > q else ZERO)) / symmetry(t)
+               for k, row in enumerate(D, 1)] for t in trees]
+    levers = multiply(psi, transpose(span))                                 # of span^T z in r_t/sigma
+    z = solve(multiply(transpose(levers), levers), multiply(transpose(levers), errors))
+    return [[x - y for x, y in zip(*rows)] for rows in zip(D, multiply(transpose(z), span))]
