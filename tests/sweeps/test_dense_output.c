@@ -107,6 +107,8 @@ static void members_that_take_steps(void **state)
     (void)state;
     session plain = run_of("lv", "auto", o), inside = run_of("lv", "auto", all);
     assert_true(weak_steps(plain.c) > 0 && weak_steps(inside.c) == 0);
+    for (int k = 0; k < members_count(&inside.c->st); k++)          /* explicit members with a quarter of rtol */
+        assert_true(inside.c->st.members[k].looser == (k <= VERNER76 ? 0.25 : 1));
     double lambda[3] = {1, 0, 0};
     CHECK_OK(inside.c, costate_adjoint(inside.c, plain.tape, 1, lambda, NULL, NULL, NULL));     /* sweeps do */
     costate *c = costate_new(NULL, &problem_find("lv")->P, &none);
