@@ -78,7 +78,7 @@ static void within_tolerances(void **state)
 
 /* ---- runs of lv ---- */
 
-typedef struct { costate *c; costate_tape *tape; double y[3]; } session;
+typedef struct { costate *c; costate_tape *tape; double y[4]; } session;
 
 static const double TIMES[] = {3.3, 7.1};
 
@@ -143,7 +143,7 @@ static int seed2(int k, double t, const double *y, int m, const double *V, doubl
 /* bits: tape_eval, tangent, adjoint, Hessian product, Gauss-Newton product */
 static int which_say(session *s, const double *times, const char *what)
 {
-    double V[3] = {1, 0, 0}, lambda[3], lambda2[3], y[3];
+    double V[4] = {1, 0, 0, 0}, lambda[4], lambda2[4], y[4];
     const costate_observations o = {.count = 2, .t = times, .value = value, .seed = seed, .seed2 = seed2};
     const costate_second two = {.m = 1, .V = V, .lambda = lambda, .lambda2 = lambda2, .observations = &o};
     int found = 0;
