@@ -267,7 +267,7 @@ int main(int argc, char **argv)
         lbfgs_parameter_t how;
         lbfgs_parameter_init(&how);
         how.m = UNKNOWNS;
-        how.epsilon = 1e-5;
+        how.epsilon = 1e-4;
         how.max_iterations = 2000;
         z.runs = 0, z.way = w;
         z.file = open_file(directory, "iterations", w);

@@ -228,6 +228,7 @@ module costate
         integer(c_int) :: stability = COSTATE_STABILITY_ON
         integer(c_int) :: gradient_control = 0
         integer(c_int) :: gradient_estimate = COSTATE_ESTIMATE_ON
+        integer(c_int) :: accurate_inside = 0
         type(c_ptr) :: members = c_null_ptr                     ! c_char, ends with c_null_char
         type(c_funptr) :: step_bound = c_null_funptr            ! costate_value: the longest step
     end type

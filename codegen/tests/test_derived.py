@@ -5,8 +5,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from codegen import dense, derive, read
-from codegen.linalg import apply, dot, solve_vector, transpose
+from codegen.linalg import apply, dot, independent_rows, multiply, solve_vector, transpose
 from codegen.real import EXACT, ONE, ZERO
+from codegen.trees import density, of_order, symmetry
 
 from . import shipped
 
@@ -159,12 +160,46 @@ class Derived(unittest.TestCase):
                 self.close(at, [ONE if j == i else ZERO for j in range(m.s)])
 
     def test_dense_slopes_of_explicit_methods(self):
-        for name in ("dopri5", "tsit5", "rk32", "rk43"):
+        for name in ("dopri5", "tsit5", "rk32", "rk43", "bs54"):
             m = shipped.method(name)
             self.close([row[0] for row in m.D], [1] + [0] * (m.s - 1))
             slopes = [sum(k * x for k, x in enumerate(row, 1)) for row in m.D]
             for x, y in zip(slopes, [0] * (m.s - 1) + [1]):
                 self.assertLess(abs(x - y), Decimal("1e-36"))
+
+    def test_dense_of_explicit_methods_has_the_least_error(self):
+        """At no theta can the error of order q + 1 be lowered: its derivative along all weights that are orthogonal to
+        the elementary weights of lower order is 0, for each coefficient.  Where q is the order of the method, the
+        weights are the least ones."""
+        for m in [shipped.method(path.stem) for path in shipped.FILES if path.parent.name == "erk"]:
+            q, B = m.dense, transpose(m.D)
+            if m.table.continuous or q == m.table.order:
+                continue
+            lower = [m.conditions.weights(t) for n in range(1, q + 1) for t in of_order(n)]
+            E, _ = independent_rows(lower, [[] for _ in lower], dense.rounding(m))
+            for k, row in enumerate(B, 1):
+                slope = [ZERO] * m.s
+                for t in of_order(q + 1):
+                    phi = m.conditions.weights(t)
+                    missed = (dot(row, phi) - (ONE / density(t) if k == q + 1 else ZERO)) / symmetry(t) ** 2
+                    slope = [x + missed * y for x, y in zip(slope, phi)]
+                free = dense.null_part(E, multiply(E, transpose(E)), slope)
+                size = max(1, *map(abs, row)) * dense.rounding(m)
+                self.assertLess(max(map(abs, free)), size, m.table.name)
+
+    def test_error_of_dense_output(self):
+        """The norm of the order conditions of order q + 1 in the middle of a step; where none can be lowered the degree
+        is that of the order"""
+        for name, degree in (("midpoint", 2), ("rk23", 2), ("rk4", 3), ("verner76", 5)):
+            self.assertEqual(shipped.method(name).degree, degree)
+        for name, bound in (("verner76", 2e-5), ("verner87", 5e-5), ("dopri853", 7e-7), ("rkf45", 4e-3),
+                            ("cashkarp", 3e-3)):
+            m, error = shipped.method(name), 0
+            half_b = [sum(x / 2 ** k for k, x in enumerate(row, 1)) for row in m.D]
+            for t in of_order(m.dense + 1):
+                half = dot(half_b, m.conditions.weights(t))
+                error += ((half - ONE / 2 ** (m.dense + 1) / density(t)) / symmetry(t)) ** 2
+            self.assertLess(error.sqrt(), bound, name)
 
 
 if __name__ == "__main__":

@@ -123,7 +123,8 @@ typedef struct {
    call neither on_step nor on_event; `at_end` and `at_time` are also called for them.  Hessian products are not
    compared with differences.
 
-   The solver keeps the tolerances of the last run.  y: N values, in and out.  tape: receives the last run, or NULL.
+   The solver keeps the tolerances of the last run and, if count > 0 and options.members is not given,
+   options.accurate_inside = 1.  y: N values, in and out.  tape: receives the last run, or NULL.
    COSTATE_ACCURACY: the tolerance is not met, or plain runs disagree; the message says which value, gradient, Hessian
    product or comparison it is, and the results of the last run whose errors were estimated are there.  Not for
    COSTATE_FIXED. */

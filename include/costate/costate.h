@@ -571,6 +571,13 @@ typedef struct {
                                            for states of other times, find whether these depend on t;
                                            COSTATE_ESTIMATE_LOCAL: they are left out, and with them a part of the
                                            estimate.  COSTATE_ESTIMATE_OFF: there is none */
+    int accurate_inside;              /**< composite methods: 1: steps are taken only by members whose dense output has
+                                           the order of their error estimate.  Radau IIA, which otherwise works with
+                                           looser tolerances, takes those above, and explicit members a quarter of them.
+                                           Values between steps (observations, costate_tape_eval, costate_step_eval) are
+                                           then about as accurate as those at their ends.  0: all members.
+                                           costate_gradient_within with times and ensembles with observations set it
+                                           themselves, unless `members` is given.  No effect on other methods */
     const char *members;              /**< of a composite method: names of the members that may be chosen, as "bs54
                                            radau2a5", or of those that may not, with a minus sign, as "-rodas5p";
                                            separated by spaces or commas.  NULL: all that the problem allows */

@@ -79,7 +79,8 @@ typedef struct {
     const costate_lane_maps *lanes;
 
     /** With m > 0: terms of the functionals at given times inside the run, by dense output, as costate_observations:
-       the same times for all members, in the order of their runs */
+       the same times for all members, in the order of their runs.  The solvers then have options.accurate_inside,
+       unless options.members is given */
     int observations;               /**< number of times; 0: none */
     const double *observed;         /**< the times */
     int (*observe)(int member, int k, double t, const double *y, int m, double *w, void *ctx);

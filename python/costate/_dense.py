@@ -178,11 +178,5 @@ def members_of(method):
 
 
 def degree_of(method):
-    """of the polynomials of its dense output"""
-    return max(3 if one["family"] == "rkc" else one["dense"] for one in members_of(method))
-
-
-def accurate_inside(method):
-    """The option `members` without those whose steps are much more accurate at their ends than inside."""
-    coarse = [f"-{one['name']}" for one in members_of(method) if one["order"] > one["dense"] + 2]
-    return dict(members=" ".join(coarse)) if library.describe(method)["family"] == "composite" and coarse else {}
+    """of the polynomials of its dense output, or more"""
+    return max(3 if one["family"] == "rkc" else one["dense"] + (one["family"] == "erk") for one in members_of(method))

@@ -7,7 +7,7 @@ from costate import _library as library
 from costate._costate import ffi, lib
 from costate._crossings import EPS, Events
 from costate._derivatives import Trust
-from costate._dense import OdeResult, Steps, accurate_inside, constant_solution, degree_of
+from costate._dense import OdeResult, Steps, constant_solution, degree_of
 from costate._jacobians import Jacobian
 from costate._library import pointer, taken
 from costate._pattern import Outgrown
@@ -377,9 +377,9 @@ def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, e
                         slightly before it in this step, slightly behind it in the next one.  Not in SciPy
     options             any option of the library (costate.option_names()), as max_steps=1000
 
-    With dense_output, events or t_eval, "auto" does without the members whose dense output is of much lower order than
-    their steps, unless the option `members` is given.  Other methods are taken as they are: the order of their dense
-    output is in costate.methods().
+    With dense_output, events or t_eval, "auto" and "radau" take steps that are as accurate inside as at their ends
+    (the option `accurate_inside`), unless the option `members` is given.  Other methods are taken as they are: the
+    order of their dense output is in costate.methods().
 
     Returns an OdeResult.  Exceptions of fun and of events are passed on; a run that fails does not raise, but has
     status -1 and a message, with the states that were reached."""
@@ -396,7 +396,8 @@ def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, e
     rtol, atol = checked_tolerances(rtol, atol, system.size, system.per)
     inside = dense_output or events is not None or t_eval is not None
     options = {"stops": stops, "max_steps": MOST_STEPS, "stability": "off", "rtol": rtol, "atol": atol,
-               **step_options(first_step, max_step, min_step, t0, t1), **(accurate_inside(found) if inside else {}),
+               **step_options(first_step, max_step, min_step, t0, t1),
+               "accurate_inside": inside and "members" not in options,
                **{key: value for key, value in options.items() if key not in unknown}}
     jacobian = Jacobian(system, jac, jac_sparsity, lband, uband) if of_jac and not useless and system.size else None
     while True:

@@ -8,7 +8,6 @@ from costate import _library as library
 from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, taken, vector
 from costate.functional import Functional, Start, estimated, second_order
-from costate._dense import accurate_inside
 from costate._derivatives import Mistrusted, Scales, Trust
 from costate._pattern import Pattern
 from costate.maps import (Bound, Map, Owner, Situation, as_map, in_pattern, least_exact,
@@ -178,7 +177,8 @@ class Built:
         library.tolerances(o, self.n, problem.rtol, problem.atol, self.keep)
         if problem.model is None and not problem.options.get("autonomous"):
             o.gradient_estimate = lib.COSTATE_ESTIMATE_LOCAL        # a function may raise for a state of another time
-        for name, value in {**accurate_inside(library.method(problem.method or "auto")), **problem.options}.items():
+        inside = {"accurate_inside": "members" not in problem.options}
+        for name, value in {**inside, **problem.options}.items():
             library.set_option(o, name, value, self.keep)
         if self.way == "differences":
             o.differences = 1                   # in place of second derivatives, too
@@ -278,7 +278,8 @@ class Problem:
                 each, and t is slightly before it in this step and slightly behind it in the next one
     memory      number of memory variables: constants that jumps change; functions then receive them as a 4th argument
     method      "auto", or a name (costate.methods()); SciPy's names are understood.  Composite methods such as auto
-                leave out members whose dense output is much less accurate than their steps, unless `members` names some
+                take steps that are as accurate inside as at their ends (the option `accurate_inside`), unless `members`
+                is given
     rtol, atol  1e-6; numbers, or n of them
     derivatives "auto": those that are not given are complex steps where functions compute with complex y, else
                 differences; or one of "complex step", "differences"

@@ -92,7 +92,7 @@ static int stiff_after_explicit(const costate *c)
 {
     int k = c->first[1];
     if (k < 0 || c->st.method->of->raises == 0 || entry(c, k)->tighter == 1) return k;
-    while (k > 0 && entry(c, k - 1)->tighter != 1 && c->works[k - 1].usable) k--;
+    while (k > 0 && entry(c, k - 1)->tighter != 1 && member_takes(c, k - 1)) k--;
     return k;
 }
 
@@ -173,7 +173,7 @@ static int compare(costate *c, const run *by)
 static int neighbour(const costate *c, int up)
 {
     int k = c->st.at + (up ? 1 : -1);
-    return k >= 0 && k < members_count(&c->st) && c->works[k].usable && entry(c, k)->tighter != 1 ? k : c->st.at;
+    return k >= 0 && k < members_count(&c->st) && member_takes(c, k) && entry(c, k)->tighter != 1 ? k : c->st.at;
 }
 
 static void choose_order(costate *c, const record *r, const trial *by)
@@ -292,7 +292,7 @@ int rule_sound(const costate *c, const rule *x)
     there &= no_nan(sizeof numbers / sizeof *numbers, numbers);
     for (int i = 0; i < RECENT; i++) there &= x->length[i] >= 0 && x->price[i] >= 0;
     there &= x->calm >= 0 && x->cheaper >= 0 && x->since >= 0 && x->taken >= 0 && x->flagged >= 0;
-    return there && c->works[x->next].usable && ((x->eventful | x->fast) & ~1) == 0 && x->lu >= 0 &&
+    return there && member_takes(c, x->next) && ((x->eventful | x->fast) & ~1) == 0 && x->lu >= 0 &&
            isfinite(x->lu) && x->h >= 0 && isfinite(x->h) && x->spent >= 0 && x->stiff >= 0 && x->wait >= 0;
 }
 

@@ -25,6 +25,7 @@ int worker_given(worker *w)
     w->P = *e->P;
     w->o = e->o;
     w->o.gradient_estimate = COSTATE_ESTIMATE_OFF;      /* lanes have none either: all members are treated alike */
+    if (a->observations > 0 && !w->o.members) w->o.accurate_inside = 1;
     int r = a->each_thread ? a->each_thread(w->number, &w->P, &w->o, a->ctx) : 0;
     if (r != 0) {
         snprintf(w->text, sizeof w->text, "The callback each_thread returned %d.", r);

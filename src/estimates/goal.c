@@ -16,6 +16,7 @@
 #include "run/integrate.h"
 #include "run/random_tangents.h"
 #include "solver/arguments.h"
+#include "solver/members.h"
 #include "solver/options.h"
 
 enum { ROUNDS = 5, FAILURES = 3 };              /* rounds that are completed, and that fail */
@@ -276,6 +277,7 @@ int solver_gradient_within(costate *c, double t0, double t1, double *y, const do
     if (!tape && !c->own && !(c->own = costate_tape_new()))
         return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     search x = {.c = c, .F = F, .g = g, .tape = tape ? tape : c->own, .t0 = t0, .t1 = t1, .y = y, .p = p};
+    if (F->count > 0) members_inside(c);
     int own = c->random.count, status = prepare(&x);
     if (!status) status = rounds(&x);
     control_by(c, own);

@@ -53,6 +53,7 @@ int run_finish(costate *c, run *x, int status, double *y)
     else remark(c, status);
     if (complete) correction_remark(c);
     if (complete) bound_remark(c);
+    if (complete) inside_remark(c, c->remarks.inside);
     if (complete) together_remark(c);
     if (!x->tape) return status;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
@@ -80,6 +81,7 @@ static int ready(costate *c, double t0, double t1, const double *y, const double
     if (!on) c->remarks.damping = (damping){.kept = 1};
     c->remarks.correction = (correction){0, 0};
     c->remarks.beyond = 0;
+    c->remarks.inside = 0;
     if (!on) c->remarks.together = (together){0};
     c->st.spectrum.longest = 0;
     c->st.spectrum.run = on ? tape->from.stamp : c->stamp;

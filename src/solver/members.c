@@ -69,6 +69,26 @@ static int check_names(costate *c)
     return 0;
 }
 
+/* The dense output has a lower order than the error estimate: inside long steps it is what is least accurate. */
+static int is_weak_inside(const costate_method *m) { return m->dense.order < m->est.order; }
+
+int member_is_coarse(const costate *c, int k)
+{
+    const member_method *one = &c->st.members[k];
+    return c->st.method->of && (is_weak_inside(one->m) || one->looser > 1);
+}
+
+int member_takes(const costate *c, int k)
+{
+    return c->works[k].usable && !(c->o.accurate_inside && c->st.method->of && is_weak_inside(c->st.members[k].m));
+}
+
+void members_inside(costate *c)
+{
+    if (!c->o.members && !c->o.accurate_inside) c->o.accurate_inside = 1;
+    if (member_begins(c) < 0) c->o.accurate_inside = 0;
+}
+
 /* The list names members that may be used, or only some that may not. */
 static int allowed(const char *list, const costate_method *m)
 {
@@ -96,12 +116,13 @@ int members_choose(costate *c)
         if (of->of) options_of_member(c, k);
         if ((c->st.F->is & IMPLICIT) || c->P.mass) TRY(shifts_init(&w->sh));
         w->usable = given && !status;
-        any |= w->usable;
+        any |= member_takes(c, k);
     }
     stepper_look(&c->st, 0);
     if (any && c->v.status) verdict_clear(&c->v);
     if (any || c->v.status) return c->v.status;
-    return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.members leaves no member of %s.", c->st.method->name);
+    return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.members leaves no member of %s%s.", c->st.method->name,
+                c->o.accurate_inside ? " that is accurate inside steps (options.accurate_inside = 1)" : "");
 }
 
 /* Does the problem have the products that derivatives through this member need and those through the explicit member do
@@ -151,7 +172,7 @@ int member_first(const costate *c, int stiff)
     if (!of) return stiff == ((c->st.F->is & IMPLICIT) != 0) ? 0 : -1;
     for (int k = 0; k < of->count; k++) {
         const composite_member *m = &of->member[k];
-        if (m->stiff != stiff || m->stabilised || !c->works[k].usable) continue;
+        if (m->stiff != stiff || m->stabilised || !member_takes(c, k)) continue;
         last = k;
         if (rtol >= m->rtol) return k;
     }
@@ -162,7 +183,7 @@ int member_stabilised(const costate *c)
 {
     const composite *of = c->st.method->of;
     for (int k = 0; k < of->count; k++)
-        if (of->member[k].stabilised && c->works[k].usable) return k;
+        if (of->member[k].stabilised && member_takes(c, k)) return k;
     return -1;
 }
 

@@ -142,11 +142,17 @@ static void scale(costate_options *o, const costate_options *given, double relat
     if (given->atol_vector) o->atol_vector = scaled + n;
 }
 
+/* Explicit steps are longer than their dense output is accurate: on the problems of tests its errors are up to 4 times
+   those at the ends of steps, with steps by this part of the tolerance they are not larger than these. */
+static const double INSIDE = 0.25;
+
 /* The error estimate of a fully implicit method has a lower order than the method: kept at a looser tolerance, its
-   steps are as accurate as rtol says (E. Hairer, G. Wanner, J. Comput. Appl. Math. 111 (1999) 93-111). */
+   steps are as accurate as rtol says (E. Hairer, G. Wanner, J. Comput. Appl. Math. 111 (1999) 93-111).  The dense
+   output has the order of the estimate, so that inside the steps only the tolerance itself is enough. */
 static double calibration(const costate *c, const composite_member *m)
 {
     double rtol = options_rtol(&c->o, c->st.n);
+    if (c->o.accurate_inside) return m->stiff || m->stabilised ? 1 : INSIDE;
     return rtol > 0 ? m->tighter * pow(rtol, m->power) / rtol : 1;
 }
 

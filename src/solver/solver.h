@@ -162,6 +162,7 @@ typedef struct {                /* what a run may have to say at its end (status
     correction correction;
     together together;
     double beyond;              /* longest step in units of options.step_bound, where steps do not follow it */
+    unsigned inside;            /* members (1 << k) inside whose steps on_step asked for values */
 } run_remarks;
 
 typedef struct { double f, factorisations, solutions; } effort;     /* each with its price in evaluations of f */
@@ -235,7 +236,7 @@ struct costate {
     int open_end;               /* 1: index-2 unknowns are not projected at the end of runs; set-up */
 };
 
-struct costate_step { const costate *c; const record *r; };
+struct costate_step { costate *c; const record *r; };
 
 void solver_free(costate *);
 int begin(costate *);           /* at the start of each public call: is c usable?  no_error */

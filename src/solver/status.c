@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "solver/members.h"
 #include "solver/status.h"
 
 static const double MOSTLY_ZEROS = 0.1;      /* fraction of nonzeros below which a sparse factorisation is much faster
@@ -47,6 +48,19 @@ void bound_remark(costate *c)
 {
     if (c->remarks.beyond > 1.01)
         remarked(&c->v, "  Steps were up to %.2g times as long as options.step_bound allows.", c->remarks.beyond);
+}
+
+void inside_remark(costate *c, unsigned members)
+{
+    int k = 0, count = members_count(&c->st);
+    while (k < count && !(members >> k & 1 && member_is_coarse(c, k))) k++;
+    if (k < count)
+        remarked(&c->v, "  Steps of %s are less accurate inside than at their ends, as the dense output has order %d: "
+                 "options.accurate_inside = 1 makes values between steps as accurate.", c->st.members[k].m->name,
+                 c->st.members[k].m->dense.order);
+    if (members && constrained(c))
+        remarked(&c->v, "  Algebraic unknowns between steps are interpolated: they satisfy their equations only at the "
+                 "ends of steps, where problem.stops can put observations.");
 }
 
 int costate_status(const costate *c) { return c ? c->v.status : COSTATE_BAD_ARGUMENT; }

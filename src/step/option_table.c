@@ -77,6 +77,7 @@ const option option_table[] = {
     INTEGER(stability, 0, 0, COSTATE_STABILITY_OFF, STEPS, 0),
     INTEGER(gradient_control, 0, 0, 1000, STEPS | ALONE | ONE_RUN, 0),
     INTEGER(gradient_estimate, 0, 0, COSTATE_ESTIMATE_OFF, 0, 0),
+    INTEGER(accurate_inside, 0, 0, 1, STEPS, 0),
     OTHER(members, OPTION_TEXT, STEPS),
     OTHER(step_bound, OPTION_POINTER, STEPS | ALONE),
     {.name = NULL}

@@ -1,5 +1,7 @@
 /* output.c - dense output: the state inside a step, during a run and from a tape. */
 #include <string.h>
+#include "solver/status.h"
+#include "sweeps/inside.h"
 #include "sweeps/output.h"
 #include "sweeps/sweep.h"
 
@@ -15,19 +17,8 @@ int costate_step_eval(const costate_step *s, double t, double *y)
     if (!inside(t, s->r->t, s->c->v.t)) return COSTATE_OUT_OF_RANGE;
     if (t == s->c->v.t) memcpy(y, s->c->work.y1, (size_t)s->c->st.n * sizeof *y);
     else dense_eval(&s->c->st, s->r, t, y);
+    if (t != s->c->v.t && t != s->r->t) s->c->remarks.inside |= 1u << s->c->st.at;
     return COSTATE_OK;
-}
-
-/* the step that contains t: the last one that does not start after t */
-static int step_at(const costate_tape *tape, double t)
-{
-    int low = 0, high = tape->count - 1, dir = tape_direction(tape);
-    while (low < high) {
-        int mid = (low + high + 1) / 2;
-        if (dir * (tape->list[mid].t - t) <= 0) low = mid;
-        else high = mid - 1;
-    }
-    return low;
 }
 
 int solver_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
@@ -45,7 +36,7 @@ int solver_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
     record r;
     maps_bind(&c->maps, tape->p);
     double ended = c->v.t;                 /* the time of the last run, restored below; a failure reports this step */
-    int k = step_at(tape, t);
+    int k = inside_find(tape, t);
     if (!tape->list[k].X) forget(c);        /* its stages are recomputed */
     verdict_at(&c->v, tape->list[k].t);
     TRY(tape_take(&c->st, c->self, tape));
@@ -53,5 +44,6 @@ int solver_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
     if (status == 0) dense_eval(&c->st, &r, t, y);
     tape_leave(tape);
     if (status == 0) verdict_at(&c->v, ended);
+    if (status == 0) inside_remark(c, inside_of(tape, k, t));
     return status;
 }

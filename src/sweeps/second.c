@@ -7,6 +7,7 @@
 #include "solver/arguments.h"
 #include "solver/members.h"
 #include "solver/workspace.h"
+#include "sweeps/inside.h"
 #include "sweeps/kept.h"
 #include "sweeps/second.h"
 #include "sweeps/sweep.h"
@@ -263,6 +264,7 @@ int solver_hessian(costate *c, const costate_tape *tape, const costate_second *s
     TRY(tape_begin(c, tape));
     int status = sweeps(&x);
     tape_leave(tape);
+    if (!status) observations_remark(c, tape, s->observations);
     kept_free(&x.kept);
     free(x.events);
     return status;

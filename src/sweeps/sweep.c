@@ -8,6 +8,7 @@
 #include "solver/arguments.h"
 #include "solver/members.h"
 #include "solver/workspace.h"
+#include "sweeps/inside.h"
 #include "sweeps/sweep.h"
 
 int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
@@ -195,6 +196,7 @@ int solver_tangent(costate *c, const costate_tape *tape, int m, double *V, const
     TRY(tape_begin(c, tape));
     int status = forward(c, tape, m, V, Vp, times, o);
     tape_leave(tape);
+    if (!status) observations_remark(c, tape, o);
     return status;
 }
 
@@ -305,6 +307,7 @@ int solver_adjoint(costate *c, const costate_tape *tape, int m, double *lambda, 
     TRY(tape_begin(c, tape));
     int status = adjoint_estimated(c, tape, m, lambda, mu, times, o);
     tape_leave(tape);
+    if (!status) observations_remark(c, tape, o);
     return status;
 }
 

@@ -46,13 +46,16 @@ static long steps(const costate_stats *s, const char *name)
 int main(void)
 {
 @ automatic-choice     const costate_options stiff = {.rtol = 1e-6, .atol = 1e-6, .members = "-bs54 -verner76 -rock4"};
-    double y[2], by_stiff[2], by_pair[2];
-    costate_stats all, some, two;
+@ observations     const costate_options o = {.rtol = 1e-8, .atol = 1e-8, .accurate_inside = 1};
+    double y[2], by_stiff[2], by_pair[2], inside[2];
+    costate_stats all, some, two, accurate;
     const costate_options options = {.rtol = 1e-6, .atol = 1e-6};
-    int status = by_auto(options, y, &all) || by_auto(stiff, by_stiff, &some) || by_auto(pair, by_pair, &two);
+    int status = by_auto(options, y, &all) || by_auto(stiff, by_stiff, &some) || by_auto(pair, by_pair, &two) ||
+                 by_auto(o, inside, &accurate);
     int both = all.switches > 0 && steps(&all, "bs54") > 0 && all.accepted > steps(&all, "bs54");
     int obeyed = steps(&some, "bs54") == 0 && steps(&some, "verner76") == 0 && some.accepted > 0 &&
-                 two.accepted == steps(&two, "bs54") + steps(&two, "radau2a5");
+                 two.accepted == steps(&two, "bs54") + steps(&two, "radau2a5") &&
+                 steps(&accurate, "bs54") > 0 && steps(&accurate, "verner76") == 0;
     double apart = fmax(fabs(y[0] - by_stiff[0]), fabs(y[0] - by_pair[0]));
     return status || !both || !obeyed || !(apart < 1e-4);
 }
