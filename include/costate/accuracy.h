@@ -87,9 +87,9 @@ typedef struct {
    The estimate sees the errors of steps, of dense output and of Newton's iteration, not those of the model, and it
    cannot see what no run saw. Differences of round-off are no estimate: do not trust relative errors below about 1e-12.
 
-   COSTATE_ACCURACY: also if the third run fails; and if the second run meets other events than the first, so that
-   errors cannot be estimated; the first run is too coarse.  Then no array is changed.  If the second run fails, the
-   status is that of its failure, and no array is changed either.  COSTATE_MISSING: Hessian products are requested, but
+   COSTATE_ACCURACY: also if the second run meets other events than the first, so that errors cannot be estimated; the
+   first run is too coarse.  Then no array is changed.  If the second or the third run fails, the status is that of its
+   failure, and in the first of these cases no array is changed either.  COSTATE_MISSING: Hessian products are requested, but
    functional.second or second derivatives of the problem are missing. */
 int costate_accuracy(costate *, const costate_tape *, const costate_functional *, costate_estimate *);
 

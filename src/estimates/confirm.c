@@ -275,11 +275,20 @@ static int differences(confirmation *x)
                 x->of->wanted & OF_Y0 ? "y0 and p" : "p", x->slope[j], now);
 }
 
+/* Where runs that would confirm fail, nothing is confirmed. */
+static int as_accuracy(costate *c, int status)
+{
+    if (status == 0 || status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK) return status;
+    c->v.status = COSTATE_ACCURACY;
+    return COSTATE_ACCURACY;
+}
+
 static int confirmed(confirmation *x)
 {
     TRY(prepare(x));
     const claim_of_run *of = x->of;
-    TRY(look(x->c, of->tape, of->F, &(looked_at){of->e->run.value, of->e->error.value, of->allowed, SAFETY}));
+    TRY(as_accuracy(x->c, look(x->c, of->tape, of->F, &(looked_at){of->e->run.value, of->e->error.value, of->allowed,
+                                                                    SAFETY})));
     if (!(of->wanted & (OF_Y0 | OF_P))) return 0;
     TRY(direction(x));
     return differences(x);

@@ -80,12 +80,12 @@ static int look_twice(short_steps *x)
     costate *c = x->c;
     verdict *v = &c->v;
     double *value = NULL;
-    int j = -1, far = 0;
+    int j = -1, far = 0, status = 0;
     if (!(x->onto = costate_tape_new())) return fail(v, COSTATE_NO_MEMORY, "No memory for a tape.");
     TRY(plain_solver(c, x->tape, x->hmax, &x->plain));
     for (double tighter = 1; tighter >= TIGHTER && !far; tighter *= TIGHTER) {
         options_scale(x->plain, tighter);
-        int status = values(x, &value);
+        status = values(x, &value);
         if (status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK) return status;
         if (status) break;
         if ((j = moved(x, value, &far)) < 0) return 0;
@@ -93,7 +93,7 @@ static int look_twice(short_steps *x)
     if (j < 0) {
         char why[sizeof v->text];
         memcpy(why, v->text, sizeof why);
-        return fail(v, COSTATE_ACCURACY, "A run with steps of at most %.3g, which looks for what longer steps pass "
+        return fail(v, status, "A run with steps of at most %.3g, which looks for what longer steps pass "
                     "over, fails: %.400s", x->hmax, why);
     }
     return fail(v, COSTATE_ACCURACY, "Functional %d is %.9g, and %.9g with steps of at most %.3g, which its estimated "
