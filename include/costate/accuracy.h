@@ -88,9 +88,9 @@ typedef struct {
    cannot see what no run saw. Differences of round-off are no estimate: do not trust relative errors below about 1e-12.
 
    COSTATE_ACCURACY: also if the second run meets other events than the first, so that errors cannot be estimated; the
-   first run is too coarse.  Then no array is changed.  If the second or the third run fails, the status is that of its
-   failure, and in the first of these cases no array is changed either.  COSTATE_MISSING: Hessian products are requested, but
-   functional.second or second derivatives of the problem are missing. */
+   first run is too coarse.  If the second or the third run fails, the status is that of its failure.  COSTATE_MISSING:
+   Hessian products are requested, but functional.second or second derivatives of the problem are missing.  Unless the
+   third run is the reason, no array is changed. */
 int costate_accuracy(costate *, const costate_tape *, const costate_functional *, costate_estimate *);
 
 /** What costate_gradient_within is to achieve, and what it has achieved.  The arrays of `estimate` are output, as in

@@ -500,9 +500,11 @@ typedef struct {
     int consistent;                   /**< COSTATE_CONSISTENT_START: the run starts by making y consistent, as
                                            costate_consistent does; COSTATE_CONSISTENT_END: it ends by doing so, keeping
                                            the unknowns of index 0; the sum: both.  Derivatives include these
-                                           operations. 0: at the end, if problem.index names unknowns of index 2 and
-                                           second products are available (tangent2, adjoint_tangent, or differences);
-                                           COSTATE_CONSISTENT_NONE: neither */
+                                           operations. 0: at the start, if a Rosenbrock method may take the first step,
+                                           M is singular, and it is diagonal or has problem.index; a start that is far
+                                           from consistent is refused all the same. And at the end, if problem.index
+                                           names unknowns of index 2 and second products are available (tangent2,
+                                           adjoint_tangent, or differences). COSTATE_CONSISTENT_NONE: neither */
 
     /* event detection */
     int mode;                         /**< at t0 */

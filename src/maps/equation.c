@@ -20,18 +20,28 @@ void mass_apply(const maps *a, double *x, double *work)
     mass_multiply(a, 0, 1, 1, work, x);
 }
 
-int diagonal_of(verdict *v, const char *whose, size_t n, const costate_pattern *in, const double *M, double *d)
+typedef struct { size_t row, column; double value; } outside;      /* an entry beside the diagonal; value 0: none */
+
+/* the first one; d, or NULL: the diagonal before it */
+static outside beside_diagonal(size_t n, const costate_pattern *in, const double *M, double *d)
 {
     for (size_t j = 0; M && j < n; j++)
         for (size_t k = in ? (size_t)in->col[j] : j * n; k < (in ? (size_t)in->col[j + 1] : (j + 1) * n); k++) {
             size_t row = in ? (size_t)in->row[k] : k - j * n;
             if (row == j && d) d[j] = M[k];
-            if (row != j && M[k] != 0)
-                return fail(v, COSTATE_BAD_ARGUMENT, "%s needs a diagonal mass matrix: row %zu of column %zu is %g.",
-                            whose, row, j, M[k]);
+            if (row != j && M[k] != 0) return (outside){row, j, M[k]};
         }
-    return 0;
+    return (outside){0, 0, 0};
 }
+
+int diagonal_of(verdict *v, const char *whose, size_t n, const costate_pattern *in, const double *M, double *d)
+{
+    outside x = beside_diagonal(n, in, M, d);
+    return x.value == 0 ? 0 : fail(v, COSTATE_BAD_ARGUMENT, "%s needs a diagonal mass matrix: row %zu of column %zu is "
+                                   "%g.", whose, x.row, x.column, x.value);
+}
+
+int mass_is_diagonal(const maps *a) { return beside_diagonal((size_t)a->n, a->pattern, a->M, NULL).value == 0; }
 
 int mass_diagonal(const maps *a, double *d)
 {

@@ -364,6 +364,7 @@ int mass_read(verdict *, int (*mass)(double *M, void *ctx), void *ctx, size_t en
 /* d (n): the diagonal of M, out, or NULL; fails where M has other entries: `whose` needs a diagonal one */
 int diagonal_of(verdict *, const char *whose, size_t n, const costate_pattern *, const double *M, double *d);
 int mass_diagonal(const maps *, double *d);               /* that of a method */
+int mass_is_diagonal(const maps *);
 void mass_multiply(const maps *, int transpose, double a, int m, const double *x, double *y);  /* y += a M x */
 /* k NULL: zero, of right-hand sides; inline for systems of a few states */
 static inline int equation_value(maps *a, double t, const double *y, const double *k, double *out)

@@ -349,6 +349,15 @@ static int relations_follow(costate *c, run *x, int status)
     return changed ? begin_after_jump(c, x, x->h_free) : 0;
 }
 
+/* Where nobody asked for it, a start that is far from consistent is a mistake. */
+static int start_consistently(costate *c, run *x)
+{
+    if (c->checks_start) TRY(as_asked(c, x->t, fabs(x->end - x->t), consistent));
+    TRY(map_run(c, x, 0));
+    if (c->checks_start) linearisation_outdate(&c->st.lin);         /* it is that of the values before */
+    return 0;
+}
+
 int run_loop(costate *c, run *x)
 {
     int cold = x->h_free == 0, made = cold && !x->on && (c->o.consistent & COSTATE_CONSISTENT_START);
@@ -359,7 +368,7 @@ int run_loop(costate *c, run *x)
     maps_bind_start(&c->maps, x->t);
     if (cold && x->on) TRY(stop_at_start(c, x));
     if (made && c->work.yp) memset(c->work.yp, 0, (size_t)c->st.n * sizeof *c->work.yp);
-    if (made) TRY(map_run(c, x, 0));
+    if (made) TRY(start_consistently(c, x));
     if (x->t == x->end) return COSTATE_OK;
     if (cold) TRY(cold_start(c, x, made && !c->start.mine.given));
     if (cold && !made) TRY(random_tangents_start(c, x));

@@ -91,15 +91,37 @@ static int equation(costate *c)
     return c->st.F->is & DIAGONAL_MASS ? mass_diagonal(&c->maps, NULL) : 0;
 }
 
-/* With unknowns of index 2 a run ends consistently by default: otherwise their derivatives with respect to times would
+/* May a step begin with algebraic unknowns that its end depends on?  Stages of Runge-Kutta methods solve the
+   constraints themselves; those of Rosenbrock methods start from what is there. */
+static int keeps_start(const costate *c)
+{
+    for (int k = 0; k < members_count(&c->st); k++) {
+        unsigned is = c->st.members[k].F->is;
+        if (c->works[k].usable && (is & IMPLICIT) && !(is & RUNGE_KUTTA_INVERSE)) return 1;
+    }
+    return 0;
+}
+
+/* Is it known which unknowns are algebraic: by problem.index, or as the zeros of a diagonal M? */
+static int algebraic_known(const costate *c)
+{
+    return c->maps.index || mass_is_diagonal(&c->maps);
+}
+
+/* Where M is singular, a run of a Rosenbrock method starts consistently by default: its gradients would otherwise be
+   those of fixed algebraic unknowns at t0, whose part in y(t1) vanishes as slowly as the length of the first step.
+   With unknowns of index 2 a run ends consistently by default: otherwise their derivatives with respect to times would
    have a lower order, or none, because times change the length of the last step.  Without second products this
    operation could not be differentiated. */
 static void consistent_by_default(costate *c)
 {
     const costate_map *f = c->P.residual.value ? &c->P.residual : &c->P.rhs;
     int second = c->o.differences || (f->tangent2 && f->adjoint_tangent);
-    int open = c->o.consistent == 0 && c->maps.index && !c->st.sh->matfree;
-    if (open && second) c->o.consistent = COSTATE_CONSISTENT_END;
+    int unasked = c->o.consistent == 0 && !c->st.sh->matfree, open = unasked && c->maps.index;
+    c->checks_start = unasked && c->st.sh->singular && !c->maps.residual && !c->o.sum && !c->P.start.value &&
+                      keeps_start(c) && algebraic_known(c);
+    if (c->checks_start) c->o.consistent = COSTATE_CONSISTENT_START;
+    if (open && second) c->o.consistent |= COSTATE_CONSISTENT_END;
     c->open_end = open && !second;
     if (c->o.consistent == COSTATE_CONSISTENT_NONE) c->o.consistent = 0;
 }

@@ -234,6 +234,8 @@ struct costate {
     int whole;                  /* 0: costate_new failed; set-up */
     call_entry entry;           /* calls.c */
     int open_end;               /* 1: index-2 unknowns are not projected at the end of runs; set-up */
+    int checks_start;           /* 1: runs start consistently though nobody asked for it: a start that is far from that
+                                   is a mistake; set-up */
 };
 
 struct costate_step { costate *c; const record *r; };
