@@ -11,7 +11,7 @@
    cases     the same on problems that are hard for it: trust_cases.c
    products, product_goal
              estimates of costate_accuracy of Hessian products, beside true errors, and errors of those that
-             costate_gradient_within returns, with methods of order 4 and more: trust_products.c
+             costate_gradient_within returns, with eight methods: trust_products.c
 
    All but the first run all methods with an error estimate on the problems of the tests whose gradients are
    known from quadruple precision; explicit methods where the problem is not stiff, rkc also where it is mildly so.  All

@@ -14,7 +14,9 @@
 #include "trust.h"
 
 enum { MOST = 16, PARAMETERS = FORMULA_MAX_P };
-enum { LEAST_ORDER = 4 };                       /* to a tolerance: methods of lower order take too many steps */
+/* to a tolerance: all methods would take hours */
+static const char *const goal_methods[] = {"auto", "dopri5", "verner76", "rodas4", "rodas5p", "radau2a", "kencarp5",
+                                           "sdirk4a"};
 static const double TIGHT = 1e-13, CONFIRMING = 1e-12;
 
 typedef struct { double y0[MOST], p[PARAMETERS]; } product;
@@ -157,6 +159,13 @@ static void goal(const costate_method *m, const costate_method_info *about, cons
     costate_free(c);
 }
 
+static int is_goal_method(const char *name)
+{
+    for (size_t k = 0; k < sizeof goal_methods / sizeof *goal_methods; k++)
+        if (strcmp(name, goal_methods[k]) == 0) return 1;
+    return 0;
+}
+
 void trust_products(const choice *only, int to_goal)
 {
     const double loosest = to_goal ? 1e-3 : 1e-2, tightest = to_goal ? 1e-5 : 1e-6;
@@ -173,7 +182,7 @@ void trust_products(const choice *only, int to_goal)
             const costate_method *m = costate_method_at(i);
             costate_method_info about;
             if (costate_method_describe(m, &about) != COSTATE_OK || !trust_fits(&about, b)) continue;
-            if (!chosen(only->method, about.name) || (to_goal && about.order < LEAST_ORDER)) continue;
+            if (!chosen(only->method, about.name) || (to_goal && !is_goal_method(about.name))) continue;
             for (double rtol = loosest; rtol > 0.9 * tightest; rtol *= 0.01)
                 if (chosen_rtol(only, rtol)) (to_goal ? goal : accuracy)(m, &about, &P, &d, &r, rtol);
             fflush(stdout);
