@@ -373,13 +373,21 @@ static int tight(const trial *k, const char *method, double rtol, answer *z)
     return status;
 }
 
-/* the largest relative error of the value and of the gradients that are wanted, in the 2-norm */
+/* relative errors of the value and of the gradients that are wanted, in the 2-norm; 0: of those that are not */
+enum { VALUE, Y0, PARAMETERS, KINDS };
+
+static void errors_of(const trial *k, const answer *a, const answer *z, double *errors)
+{
+    errors[VALUE] = fabs(a->value / z->value - 1);
+    errors[Y0] = k->wanted & BY_Y0 ? distance(k->F.n, a->y0, z->y0) / norm(k->F.n, z->y0) : 0;
+    errors[PARAMETERS] = k->wanted & BY_P ? distance(k->F.np, a->p, z->p) / norm(k->F.np, z->p) : 0;
+}
+
 static double error_of(const trial *k, const answer *a, const answer *z)
 {
-    double worst = fabs(a->value / z->value - 1);
-    if (k->wanted & BY_Y0) worst = fmax(worst, distance(k->F.n, a->y0, z->y0) / norm(k->F.n, z->y0));
-    if (k->wanted & BY_P) worst = fmax(worst, distance(k->F.np, a->p, z->p) / norm(k->F.np, z->p));
-    return worst;
+    double errors[KINDS];
+    errors_of(k, a, z, errors);
+    return fmax(errors[VALUE], fmax(errors[Y0], errors[PARAMETERS]));
 }
 
 static int reference(const trial *k, answer *z)
@@ -413,10 +421,13 @@ static void row(const trial *k, const char *method, double tol, const answer *z)
     const costate_problem P = problem_of(k, 0);
     costate *plain = solver(k, &P, method, 0.1 * tol, 0), *c = solver(k, &P, method, 1e-6, 0);
     answer a = {0};
-    double y[MOST] = {0};
+    double y[MOST] = {0}, errors[KINDS], estimates[KINDS] = {0};
     costate_method_info about;
-    costate_goal G = {.tol = tol, .estimate.run = {.value = &a.value, .y0 = k->wanted & BY_Y0 ? a.y0 : NULL,
-                                                   .p = k->wanted & BY_P ? a.p : NULL}};
+    costate_goal G = {.tol = tol, .estimate = {.run = {.value = &a.value, .y0 = k->wanted & BY_Y0 ? a.y0 : NULL,
+                                                       .p = k->wanted & BY_P ? a.p : NULL},
+                                               .value_error = &estimates[VALUE],
+                                               .y0_error = k->wanted & BY_Y0 ? &estimates[Y0] : NULL,
+                                               .p_error = k->wanted & BY_P ? &estimates[PARAMETERS] : NULL}};
     costate_functional F = {.m = 1, .at_end = component, .ctx = (void *)(size_t)k};
     costate_method_describe(costate_method_find(method), &about);
     memcpy(y, k->y0, (size_t)k->F.n * sizeof *y);
@@ -430,7 +441,12 @@ static void row(const trial *k, const char *method, double tol, const answer *z)
     json_count(&j, "rounds", G.rounds);
     json_count(&j, "f", costate_get_stats(c)->f);
     json_count(&j, "f_alone", costate_get_stats(plain)->f);
-    if (status == COSTATE_OK || status == COSTATE_ACCURACY) json_number(&j, "error", error_of(k, &a, z) / tol);
+    if (status == COSTATE_OK || status == COSTATE_ACCURACY) {
+        errors_of(k, &a, z, errors);
+        json_number(&j, "error", error_of(k, &a, z) / tol);
+        json_numbers(&j, "errors", KINDS, errors);
+        json_numbers(&j, "estimates", KINDS, estimates);
+    }
     json_end(&j);
     costate_free(plain);
     costate_free(c);

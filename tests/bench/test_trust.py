@@ -55,8 +55,18 @@ def test_hard_cases():
     assert len(found) == 4 * 2 * 4 and all(row["set"] == "cases" for row in found), found
     assert trust.verdicts(found[:8]) == (0, 0, 8, 0, 0), found[:8]
     assert trust.verdicts(found[8:]) == (24, 0, 0, 0, 0), found[8:]
+    near, count = trust.counted(list(trust.judged_cases(found)))
+    assert near == count > 20, (near, count)
     reference, *of = rows("cases", "spike", "auto", "1e-4")
     assert reference["set"] == "reference" and reference["error"] < 1e-9 and len(of) == 1, reference
+
+
+def test_judged_cases():
+    """not what is below the doubt about the reference, or failed"""
+    row = {"set": "cases", "problem": "a", "status": 0, "errors": [1e-3, 0, 1e-6], "estimates": [2e-3, 0, 1e-3]}
+    doubt = {"set": "reference", "problem": "a", "error": 1e-6}
+    assert [(k, ratio) for _, k, ratio in trust.judged_cases([doubt, row, row | {"status": -24}])] == [(0, 2)]
+    assert [k for _, k, _ in trust.judged_cases([row])] == [0, 2]
 
 
 def test_verdicts():
@@ -106,7 +116,7 @@ def test_part():
             kept = [json.loads(line) for line in file]
     assert {row["set"] for row in kept} == {"reference", "steps", "accuracy", "goal", "cases", "products",
                                             "product goal"}
-    assert len(report.targets) == 12 and not any("not measured" in line for line in report.targets), report.targets
+    assert len(report.targets) == 13 and not any("not measured" in line for line in report.targets), report.targets
     assert sum(line.startswith("### ") for line in report.lines) >= 7
 
 
