@@ -134,7 +134,6 @@ FORMULA(broken_line)
 }
 FORMULA(rectified) { UNUSED; num s = sine(times(3, t)); driven(s.v < 0 ? times(-1, s) : s, y, p, out); }
 FORMULA(relay) { UNUSED; out[0] = p[y[0].v < 1 ? 0 : 1]; }
-FORMULA(relay_with_modes) { UNUSED; out[0] = p[0]; }        /* mode 1: rhs_of_mode */
 FORMULA(friction)
 {
     UNUSED;
@@ -142,7 +141,7 @@ FORMULA(friction)
     out[1] = sub(times(-1, y[0]), times(y[1].v < 0 ? -1 : 1, p[0]));
 }
 
-/* ---- an event: the relay whose jump is known ---- */
+/* ---- an event: the relay whose jump is known, by modes in place of a formula ---- */
 
 static int second_rate(const costate_point *x) { return x->mode == 1; }
 static int relay_value(const costate_point *x, double *f, void *ctx)
@@ -312,7 +311,7 @@ static const trial trials[] = {
      STOPS(whole), 0, .wanted = BOTH},
     {"rectified", "an input abs(sin 3t)", F_OF(1, 2, rectified), {1}, {1, 0.5}, 10, 0, 1, PLAIN, .wanted = BOTH},
     {"relay", "f jumps in y, missed", F_OF(1, 2, relay), {0.2}, {1, 3}, 2, 0, 1, PLAIN, relayed, .wanted = BOTH},
-    {"relay_met", "f jumps in y, an event", F_OF(1, 2, relay_with_modes), {0.2}, {1, 3}, 2, 0, 1, PLAIN, relayed,
+    {"relay_met", "f jumps in y, an event", F_OF(1, 2, relay), {0.2}, {1, 3}, 2, 0, 1, PLAIN, relayed,
      .wanted = BOTH, .event = &passes_one},
     {"friction", "dry friction, missed", F_OF(2, 1, friction), {0, 3}, {0.5}, 3.5, 0, 1, PLAIN, rubbed, .wanted = BY_P},
 };

@@ -104,7 +104,8 @@ static void gradients(void **state)
         if ((about.family != COSTATE_ROS && about.family != COSTATE_COMPOSITE) || about.order < 3) continue;
         if (!takes_daes(about.name)) continue;
         for (int store = 0; store < 2; store++) {
-            costate_options o = {.rtol = 1e-6, .atol = 1e-6, .storage = store ? COSTATE_STATES_ONLY : COSTATE_ALL_STAGES};
+            costate_options o = {.rtol = 1e-6, .atol = 1e-6,
+                                 .storage = store ? COSTATE_STATES_ONLY : COSTATE_ALL_STAGES};
             found a = solve(about.name, &dae, o, 0.5);
             double error = fabs(a.mu / z.p - 1), of_y0 = fabs(a.lambda[0] / z.s - 1);
             if (!(error < 1e-3 && of_y0 < 1e-3)) fail_msg("%s: gradients off by %g, %g", about.name, error, of_y0);
@@ -116,7 +117,8 @@ static void gradients(void **state)
             count++;
         }
     }
-    print_message("           %d methods, %d with 20 times the error from a fixed start\n", count / 2, wrong_before / 2);
+    print_message("           %d methods, %d with 20 times the error from a fixed start\n", count / 2,
+                  wrong_before / 2);
     assert_true(count >= 2 && wrong_before >= count / 3);
 }
 
@@ -125,10 +127,11 @@ static void far_and_near(void **state)
 {
     (void)state;
     const costate_options o = {.rtol = 1e-6, .atol = 1e-6};
-    found a = solve("rodas4", &dae, o, 0.7), b = solve("rodas4", &dae, o, 0.5 + 1e-6), c = solve("rodas4", &dae, o, 0.5);
-    assert_int_equal(a.status, COSTATE_INCONSISTENT);
-    assert_int_equal(b.status, COSTATE_OK);
-    assert_true(fabs(b.y[0] - c.y[0]) < 1e-13 && fabs(b.mu - c.mu) < 1e-13);
+    found far = solve("rodas4", &dae, o, 0.7), near = solve("rodas4", &dae, o, 0.5 + 1e-6),
+          right = solve("rodas4", &dae, o, 0.5);
+    assert_int_equal(far.status, COSTATE_INCONSISTENT);
+    assert_int_equal(near.status, COSTATE_OK);
+    assert_true(fabs(near.y[0] - right.y[0]) < 1e-13 && fabs(near.mu - right.mu) < 1e-13);
 }
 
 /* Nothing changes where the method solves the constraints itself, where M is regular, or where M does not say which
