@@ -25,14 +25,24 @@ class Mistrusted(Exception):
     """Complex steps turned out to be wrong: what used them is repeated with differences."""
 
 
+class Lacking(TypeError):
+    """What was given of a function does not suffice for its second derivatives."""
+
+    def __init__(self, name, text):
+        super().__init__(text)
+        self.name = name
+
+
 class Trust:
     """Which complex steps of a problem's functions are wrong: pairs (name of the function, part of its arguments).
 
     policy              "auto", "complex step" or "differences", as Problem.derivatives
-    second_differences  whether the library may take differences in place of second derivatives"""
+    second_differences  whether the library may take differences in place of second derivatives
+    unasked             names of functions whose second derivatives are not offered to the library"""
 
     def __init__(self, policy, second_differences=False):
         self.policy, self.wrong, self.second_differences = policy, set(), second_differences
+        self.unasked = set()
 
 
 class Scales:

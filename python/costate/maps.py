@@ -5,7 +5,7 @@ from collections import namedtuple
 import numpy as np
 
 from costate._costate import ffi, lib
-from costate._derivatives import (APART, STEP, WIDE, Checked, Comparison, Mistrusted, Scales, Trust, derivative,
+from costate._derivatives import (APART, STEP, WIDE, Checked, Comparison, Lacking, Mistrusted, Scales, Trust, derivative,
                                   difference, slope)
 from costate._derivatives import along as moved_along
 from costate._library import taken
@@ -352,9 +352,9 @@ class Bound:
     def mistrust_second(self, part, other, error=None):
         name = ("jac_t", "jac", "jac_p", "jac_m")[part]
         if not self.trust.second_differences:
-            raise TypeError(f"{name} of {self.name} does not compute with complex {'typm'[other]}, which second "
-                            "derivatives need: give hvp, or Problem(..., differences=1), which is not exact"
-                            ) from error
+            raise Lacking(self.name, f"{name} of {self.name} does not compute with complex {'typm'[other]}, which "
+                          "second derivatives need: give hvp, or Problem(..., differences=1), which is not exact"
+                          ) from error
         self.trust.wrong.add((self.name, "second"))
         raise Mistrusted(f"complex steps of {name} of {self.name} are wrong") from error
 
@@ -366,7 +366,7 @@ class Bound:
         for part, d in enumerate(other):
             if np.any(d):
                 if self.given(part) is None:
-                    raise TypeError(f"{self.name} lacks jac_{'typm'[part]}, which this second derivative needs")
+                    raise Lacking(self.name, f"{self.name} lacks jac_{'typm'[part]}, which this second derivative needs")
                 J = self.second_jacobian(part, at, along, moved)
                 total = total + (J @ np.atleast_1d(d)).imag / STEP
         return total
@@ -420,7 +420,7 @@ class Bound:
             has.append("tangent")
         if self.of.vjp or self.of.jac or not self.of.exact:
             has.append("adjoint")
-        second = (self.name, "second") not in self.trust.wrong
+        second = (self.name, "second") not in self.trust.wrong and self.name not in self.trust.unasked
         if self.of.hvp or (self.of.jac and second):
             has.append("adjoint_tangent")
         if self.of.jac and second:

@@ -3,6 +3,7 @@
 
    The functional is a weighted sum of all values at the end, each about 1: terms that do not cancel. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/random.h"
@@ -158,9 +159,11 @@ static int say_errors(run_review *x, const errors *e, int with)
     review_about a = {COSTATE_RIGHT, -1, "accuracy", NAN, gradient};
     if (*remark && !strstr(x->said, remark)) TRY(review_add(x->r, about(COSTATE_REMARK, "accuracy"), "%s", remark));
     if (!with) return say_value(x, e, e->value > most);
+    char of_p[40] = "";
+    if (x->c->st.np) snprintf(of_p, sizeof of_p, " and to p to %.1e", e->p);
     if (!useless && !rough)
         return review_add(x->r, a, "A sum of all values at the end is right to %.1e, its gradients with respect to y0 "
-                          "to %.1e and to p to %.1e (estimated).", e->value, e->y0, e->p);
+                          "to %.1e%s (estimated).", e->value, e->y0, of_p);
     a.severity = useless ? COSTATE_WRONG : COSTATE_REMARK;
     return review_add(x->r, a, "The gradient of a sum of all values at the end %s: its relative error is estimated as "
                       "%.2g, that of the sum as %.2g.  %s", useless ? "cannot be trusted" : "is rough", gradient,

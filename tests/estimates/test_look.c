@@ -5,6 +5,7 @@
    steps, in a run that was continued, and in observations; values that are right are not doubted; and how far a value
    may be, with values that the functional pretends. */
 #include <costate/accuracy.h>
+#include "alloc.h"
 #include "common.h"
 
 static const char *const methods[] = {"auto", "dopri5", "verner76", "rodas4", "sdirk4a", "radau2a", "rkc2"};
@@ -215,6 +216,30 @@ static void fails(void **state)
     }
 }
 
+/* malloc fails at call k, for every k: a status, and all works when memory is back. */
+static void no_memory(void **state)
+{
+    (void)state;
+    pulse q = {200, 1, 0};
+    const costate_problem P = {.n = 1, .np = 1, .ctx = &q, .rhs = {pulsed, pulsed_tangent, .adjoint = pulsed_adjoint}};
+    costate *c = costate_new(costate_method_find("dopri5"), &P, &(costate_options){.rtol = 1e-4});
+    costate_tape *tape = costate_tape_new();
+    double y = 1, p = 1, value;
+    costate_estimate e = {.run = {.value = &value}};
+    CHECK_OK(c, costate_integrate(c, 0, 100, &y, &p, tape));
+    long k = 1;
+    for (int failed = 1; failed; k++) {
+        alloc_fail_at(k);
+        int status = costate_accuracy(c, tape, &at_the_end, &e);
+        failed = alloc_failures() > 0;
+        alloc_fail_at(0);
+        assert_int_equal(status, failed ? COSTATE_NO_MEMORY : COSTATE_OK);
+    }
+    assert_true(k > 30);
+    costate_tape_free(tape);
+    costate_free(c);
+}
+
 /* The time of the solver is that of the run afterwards, however the tape is read. */
 static void time_stays(void **state)
 {
@@ -290,7 +315,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pulses), cmocka_unit_test(fixed_steps_and_observations), cmocka_unit_test(right_values),
-        cmocka_unit_test(how_far), cmocka_unit_test(fails), cmocka_unit_test(given_up), cmocka_unit_test(time_stays),
+        cmocka_unit_test(how_far), cmocka_unit_test(fails), cmocka_unit_test(given_up),
+        cmocka_unit_test(time_stays), cmocka_unit_test(no_memory),
         cmocka_unit_test(in_the_check)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,16 @@ def test_right_functions():
             assert str(review).startswith("Review of a run with ") and "Nothing is wrong." in str(review)
 
 
+def test_without_second_derivatives():
+    """jac alone does not tell how f changes in t: a remark, and the Hessian of the problem still says so"""
+    for given in (dict(jac=jac, jac_p=jac_p), dict(jac=jac, jac_p=jac_p, autonomous=1)):
+        problem = costate.Problem(f, rtol=1e-7, atol=1e-9, **given)
+        review = problem.check(SPAN, Y0, P0)
+        assert review.ok and "fun lacks jac_t" in str(review), review
+        assert topics(review, "remark") == ["callbacks"] and review.findings[-1].severity == "remark", review
+        assert not problem.trust.unasked
+
+
 def test_a_wrong_derivative_is_found():
     problem = costate.Problem(f, jac=late, jac_p=jac_p, jac_t=jac_t, method="dopri5")
     review = problem.check(SPAN, Y0, P0)
