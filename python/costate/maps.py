@@ -5,8 +5,8 @@ from collections import namedtuple
 import numpy as np
 
 from costate._costate import ffi, lib
-from costate._derivatives import (APART, STEP, WIDE, Checked, Comparison, Lacking, Mistrusted, Scales, Trust, derivative,
-                                  difference, slope)
+from costate._derivatives import (APART, STEP, WIDE, Checked, Comparison, Lacking, Mistrusted, Scales, Trust,
+                                  derivative, difference, slope)
 from costate._derivatives import along as moved_along
 from costate._library import taken
 from costate._pattern import Outgrown
@@ -366,7 +366,8 @@ class Bound:
         for part, d in enumerate(other):
             if np.any(d):
                 if self.given(part) is None:
-                    raise Lacking(self.name, f"{self.name} lacks jac_{'typm'[part]}, which this second derivative needs")
+                    raise Lacking(self.name, f"{self.name} lacks jac_{'typm'[part]}, which this second derivative "
+                                  "needs")
                 J = self.second_jacobian(part, at, along, moved)
                 total = total + (J @ np.atleast_1d(d)).imag / STEP
         return total
