@@ -114,7 +114,7 @@ static int run_with(costate *c, run_review *x)
     size_t n = (size_t)c->st.n, N = (size_t)c->st.N;
     double *memory = calloc(n + N, sizeof *memory);
     x->largest = memory;
-    x->weight = memory + n;
+    x->weight = memory ? memory + n : NULL;
     x->o = options_unwatched(c);
     x->o.newton_tol = c->given.newton_tol;
     x->o.on_step = on_step;
