@@ -148,7 +148,7 @@ static void put_counts(writer *w, const costate_review *r)
     put(w, ".\n");
 }
 
-/* words in lines of at most COLUMNS, indented but for the first, which begins at a column */
+/* Breaks the text into lines of at most COLUMNS.  The first begins at `column`; the others are indented. */
 static void put_lines(writer *w, int column, const char *text)
 {
     while (*text) {

@@ -141,16 +141,9 @@ static int direction(confirmation *x)
 static int evaluate(confirmation *x, const double *p, double *value)
 {
     const claim_of_run *of = x->of;
-    outcome *o = &x->values;
-    size_t m = x->m;
     TRY(solver_integrate(x->plain, of->t0, of->t1, x->y, p, x->onto));
-    memset(o->value, 0, m * sizeof *o->value);
-    memset(o->end, 0, m * sizeof *o->end);
-    memset(o->lambda, 0, x->N * m * sizeof *o->lambda);
-    memset(o->mu, 0, x->np * m * sizeof *o->mu);
-    memset(o->terms, 0, (size_t)of->F->count * m * sizeof *o->terms);
-    TRY(functional_sweep(x->plain, x->onto, of->F, 0, o, NULL));
-    memcpy(value, o->value, m * sizeof *value);
+    TRY(functional_values(x->plain, x->onto, of->F, &x->values));
+    memcpy(value, x->values.value, x->m * sizeof *value);
     return 0;
 }
 

@@ -167,3 +167,14 @@ int functional_sweep(costate *c, const costate_tape *tape, const costate_functio
     TRY(space_total(&c->maps.space, F->m, o->value));
     return all_finite(m, o->value) ? 0 : fail(&c->v, COSTATE_NOT_FINITE, "The functional is NaN or Inf.");
 }
+
+int functional_values(costate *c, const costate_tape *tape, const costate_functional *F, outcome *o)
+{
+    size_t m = (size_t)F->m, N = (size_t)c->st.N, np = (size_t)c->st.np;
+    memset(o->value, 0, m * sizeof *o->value);
+    memset(o->end, 0, m * sizeof *o->end);
+    memset(o->lambda, 0, N * m * sizeof *o->lambda);
+    memset(o->mu, 0, np * m * sizeof *o->mu);
+    memset(o->terms, 0, (size_t)F->count * m * sizeof *o->terms);
+    return functional_sweep(c, tape, F, 0, o, NULL);
+}

@@ -24,5 +24,7 @@ void outcome_layout(const costate *, const costate_functional *, const costate_t
    the first, or NULL */
 int functional_sweep(costate *, const costate_tape *, const costate_functional *, unsigned wanted, outcome *,
                      const visit *after);
+/* The values alone; what else the callbacks fill is of no use afterwards. */
+int functional_values(costate *, const costate_tape *, const costate_functional *, outcome *);
 
 #endif

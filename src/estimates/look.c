@@ -31,6 +31,7 @@ typedef struct {
     const looked_at *at;
     double hmax;
     double *block;
+    outcome found;
 } short_steps;
 
 /* the most that steps may have, if one has more; else 0 */
@@ -41,30 +42,33 @@ static double bound_of_steps(const costate *c, const costate_tape *tape)
     return 0;
 }
 
-/* One run; *value <- m values of it, in x->block. */
-static int values(short_steps *x, double **value)
+static int prepare(short_steps *x)
 {
     costate *c = x->c;
-    outcome o;
-    TRY(plain_run(c, x->tape, x->plain, x->onto));
-    free(x->block);
-    x->block = NULL;
     for (;;) {
         cursor at = {x->block, 0};
-        outcome_layout(x->plain, x->F, x->onto, 0, &at, &o);
-        *value = o.value;
+        outcome_layout(c, x->F, x->tape, 0, &at, &x->found);
         if (x->block) break;
         if (!(x->block = calloc(at.used + 1, sizeof *x->block)))
             return fail(&c->v, COSTATE_NO_MEMORY, "No memory for values (%zu doubles).", at.used);
     }
-    int status = functional_sweep(x->plain, x->onto, x->F, 0, &o, NULL);
-    return status ? fail(&c->v, status, "%s", x->plain->v.text) : 0;
+    if (!(x->onto = costate_tape_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for a tape.");
+    return plain_solver(c, x->tape, x->hmax, &x->plain);
+}
+
+/* of one run, in x->found */
+static int values(short_steps *x)
+{
+    TRY(plain_run(x->c, x->tape, x->plain, x->onto));
+    int status = functional_values(x->plain, x->onto, x->F, &x->found);
+    return status ? fail(&x->c->v, status, "%s", x->plain->v.text) : 0;
 }
 
 /* The functional whose value is another, or -1.  far: by so much that this run's own error is no explanation */
-static int moved(const short_steps *x, const double *value, int *far)
+static int moved(const short_steps *x, int *far)
 {
     const looked_at *at = x->at;
+    const double *value = x->found.value;
     int found = -1;
     for (int j = 0; j < x->F->m; j++) {
         double size = fabs(at->value[j]), gap = fabs(value[j] - at->value[j]);
@@ -77,18 +81,15 @@ static int moved(const short_steps *x, const double *value, int *far)
 
 static int look_twice(short_steps *x)
 {
-    costate *c = x->c;
-    verdict *v = &c->v;
-    double *value = NULL;
+    verdict *v = &x->c->v;
     int j = -1, far = 0, status = 0;
-    if (!(x->onto = costate_tape_new())) return fail(v, COSTATE_NO_MEMORY, "No memory for a tape.");
-    TRY(plain_solver(c, x->tape, x->hmax, &x->plain));
+    TRY(prepare(x));
     for (double tighter = 1; tighter >= TIGHTER && !far; tighter *= TIGHTER) {
         options_scale(x->plain, tighter);
-        status = values(x, &value);
+        status = values(x);
         if (status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK) return status;
         if (status) break;
-        if ((j = moved(x, value, &far)) < 0) return 0;
+        if ((j = moved(x, &far)) < 0) return 0;
     }
     if (j < 0) {
         char why[sizeof v->text];
@@ -98,7 +99,7 @@ static int look_twice(short_steps *x)
     }
     return fail(v, COSTATE_ACCURACY, "Functional %d is %.9g, and %.9g with steps of at most %.3g, which its estimated "
                 "error, %.2g, does not explain: longer steps pass over something.  Set options.hmax, or give the times "
-                "where f changes (problem.stops).", j, x->at->value[j], value[j], x->hmax, fabs(x->at->error[j]));
+                "where f changes (problem.stops).", j, x->at->value[j], x->found.value[j], x->hmax, fabs(x->at->error[j]));
 }
 
 int look(costate *c, const costate_tape *tape, const costate_functional *F, const looked_at *at)
