@@ -99,7 +99,8 @@ static int look_twice(short_steps *x)
     }
     return fail(v, COSTATE_ACCURACY, "Functional %d is %.9g, and %.9g with steps of at most %.3g, which its estimated "
                 "error, %.2g, does not explain: longer steps pass over something.  Set options.hmax, or give the times "
-                "where f changes (problem.stops).", j, x->at->value[j], x->found.value[j], x->hmax, fabs(x->at->error[j]));
+                "where f changes (problem.stops).", j, x->at->value[j], x->found.value[j], x->hmax,
+                fabs(x->at->error[j]));
 }
 
 int look(costate *c, const costate_tape *tape, const costate_functional *F, const looked_at *at)
