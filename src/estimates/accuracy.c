@@ -17,7 +17,7 @@
 #include "estimates/finer.h"
 #include "estimates/functional.h"
 #include "estimates/look.h"
-#include "run/list.h"
+#include "ops/list.h"
 #include "run/remake.h"
 #include "solver/options.h"
 

@@ -6,7 +6,7 @@
    behind it on the tape.  A half that fails is split further; the next try has at most twice the length of the last. */
 #include <math.h>
 #include "run/halves.h"
-#include "run/list.h"
+#include "ops/list.h"
 
 static const double GROWS = 2;
 static const double CRUMB = 1e-8;               /* a rest below this fraction of a half is round-off */

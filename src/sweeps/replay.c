@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "run/events.h"
-#include "run/list.h"
+#include "ops/list.h"
 #include "run/remake.h"
 #include "run/start.h"
 #include "run/watch.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/invariant.h"
 #include "run/integrate.h"
-#include "run/list.h"
+#include "ops/list.h"
 #include "run/remake.h"
 #include "solver/arguments.h"
 #include "solver/members.h"

@@ -1,5 +1,5 @@
 /* list.c - a tape as a list of operations: which map ends a step, and which observations lie in it. */
-#include "run/list.h"
+#include "ops/list.h"
 
 int lies_in(const costate_tape *tape, int k, double t)
 {

@@ -1,8 +1,8 @@
 /* list.h - the operations of a tape: which belong to a step. */
-#ifndef COSTATE_RUN_LIST_H
-#define COSTATE_RUN_LIST_H
+#ifndef COSTATE_OPS_LIST_H
+#define COSTATE_OPS_LIST_H
 
-#include "solver/solver.h"
+#include "ops/ops.h"
 
 /* an observation belongs to the last step that starts before it or at its time */
 int lies_in(const costate_tape *, int k, double t);
