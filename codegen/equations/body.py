@@ -5,6 +5,8 @@ is not requested, or of a branch that is expensive - it is computed under that c
 import textwrap
 from dataclasses import dataclass
 
+from .array_text import ArrayText
+from .arrays import ARRAYS, collected
 from .nodes import CONDITIONS, LEAVES
 
 COLUMNS = 118
@@ -16,24 +18,27 @@ CHOICE = 0
 
 @dataclass
 class Target:
-    """lhs op node; guard: C text of a condition, or None"""
+    """lhs op node; guard: C text of a condition, or None; of a whole outer product: block, where its elements lie in
+    the array lhs, and sign"""
     lhs: str
     op: str
     node: int
     guard: str = None
+    block: object = None
+    sign: int = 1
 
 
-class Body:
+class Body(ArrayText):
     """name: text of a variable by its key; named: names that temporaries may take, by node; prefix: of the others;
     keep: nodes that are temporaries in any case"""
 
     def __init__(self, graph, targets, name, named=None, prefix="s", indent="    ", keep=()):
         self.g, self.name, self.keep = graph, name, keep
         roots = graph.printable([t.node for t in targets])
-        self.targets = [Target(t.lhs, t.op, a, t.guard) for t, a in zip(targets, roots)]
+        self.targets = collected(graph, [Target(t.lhs, t.op, a, t.guard) for t, a in zip(targets, roots)])
         self.named, self.prefix, self.indent = named or {}, prefix, indent
         self.count, self.texts, self.printed = 0, {}, set()
-        self.order = graph.order([*roots, *keep])
+        self.order = graph.order([*(t.node for t in self.targets), *keep])
         self._find_contexts()
         self._drop_cheap_branches()
         self._choose_temporaries()
@@ -83,12 +88,16 @@ class Body:
             if key[0] in LEAVES:
                 lengths[a] = 8
                 continue
+            if key[0] in ARRAYS or key[0] == "el" and a not in self.keep:
+                lengths[a] = 8
+                continue
             lengths[a] = 4 + sum(lengths[b] for b in self.g.children(a))
             if key[0] in CONDITIONS:
                 continue
             if self.uses[a] > 1 or lengths[a] > LONGEST_INLINE or a in self.keep:
                 self.temporary.add(a)
                 lengths[a] = 4
+        self.temporary |= self._arrays()
         self.needs = {}
         below = {}
         for a in self.order:                               # the temporaries that a's text names
@@ -147,11 +156,13 @@ class Body:
         if isinstance(condition, str):
             self.printed.add(condition)
         else:                                              # selections use them outside of this block
-            new = [a for a in members if a not in self.texts]
+            new = [a for a in members if a not in self.texts and not self.g.is_table(a)]
             for a in new:
-                self.texts[a] = (self._fresh(a), ATOM)
+                self._take_name(a)
+            declared = [f"{self.texts[a][0]}{self._size(a)}" if self.g.is_array(a) else f"{self.texts[a][0]} = 0"
+                        for a in new]
             if new:
-                self._wrap(f"{indent}double {', '.join(self.texts[a][0] + ' = 0' for a in new)};", lines, indent)
+                self._wrap(f"{indent}double {', '.join(declared)};", lines, indent)
             test = self._condition_text(condition[0])
             test = test if condition[1] else f"!({test})"
         lines.append(f"{indent}if ({test}) {{")
@@ -172,12 +183,17 @@ class Body:
             lines.append(f"{indent}}}")
 
     def _temporary(self, a, lines, indent):
+        if self.g.is_array(a):
+            return self._array(a, lines, indent)
         text = self._text(a)[0]
         if a in self.texts:                                # declared before
             self._wrap(f"{indent}{self.texts[a][0]} = {text};", lines, indent)
             return
-        self.texts[a] = (self._fresh(a), ATOM)
+        self._take_name(a)
         self._wrap(f"{indent}const double {self.texts[a][0]} = {text};", lines, indent)
+
+    def _take_name(self, a):
+        self.texts[a] = (self._fresh(a), ATOM)
 
     def _fresh(self, a):
         if a in self.named:
@@ -186,6 +202,10 @@ class Body:
         return f"{self.prefix}{self.count}"
 
     def _assign(self, t, lines, indent, before=""):
+        if t.block:
+            text = self._outer(t.node, t.sign, f"{t.lhs} + {t.block.first}", t.block.by_row, t.block.by_column)
+            self._wrap(f"{indent}{before}{text};", lines, indent)
+            return
         text, op = self._inline(t.node)[0], t.op
         if op == "+=" and self.g.nodes[t.node][0] == "neg" and t.node not in self.temporary:
             text, op = self._inline(self.g.nodes[t.node][1], PRODUCT)[0], "-="
@@ -227,6 +247,8 @@ class Body:
             return f"{key[1]}({inline(key[2], CHOICE)})", ATOM
         if kind == "g":
             return f"{key[1]}({inline(key[2], CHOICE)}, {inline(key[3], CHOICE)})", ATOM
+        if kind == "el":
+            return f"{self.texts[key[2]][0]}[{key[1]}]", ATOM
         if kind == "sel":
             return f"{self._condition_text(key[1])} ? {inline(key[2], SUM)} : {inline(key[3], SUM)}", CHOICE
         return self._condition_text(a), CHOICE

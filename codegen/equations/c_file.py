@@ -2,6 +2,7 @@
 maps of several members side by side."""
 from . import lanes
 from .about import about
+from .array_text import HELPERS
 from .body import Body, Target, constant
 from .elimination import MOST_ROWS, Elimination, Plan, compressed
 from .functions import Writer, function, nothing
@@ -96,6 +97,9 @@ class File:
     def jacobians(self, f, tables):
         """The pattern, and functions that fill df/dy (and df/dy') in it"""
         m, g, n = self.model, self.g, len(self.model.states)
+        if self.only_products(f):
+            self.pattern, self.dense = [(i, j) for j in range(n) for i in range(n)], True
+            return []
         parts = {"jac": self.entries(f, "y")}
         if m.implicit:
             parts["jac_yp"] = self.entries(f, "yp")
@@ -126,6 +130,14 @@ class File:
                         + f"static const costate_pattern pattern = {{{n}, column, row}};\n")
         self.parts.append(heading("Jacobian" + (", mass matrix" if m.mass else "")) + "\n".join(text))
         return list(parts)
+
+    def only_products(self, f):
+        """Is the Jacobian formed by the library, column by column?  Where there are products of matrices it is, if it
+        is rather dense: a product a column costs less than its entries, one by one."""
+        m, g, n = self.model, self.g, len(self.model.states)
+        if m.mass or m.implicit or not g.has_arrays(f):
+            return False
+        return 2*sum(len(g.variables([a], "y")) for a in f) > n*n
 
     def entries(self, f, space):
         """{(row, column): node} of a Jacobian, row by row or column by column, whichever takes fewer operations"""
@@ -267,6 +279,7 @@ class File:
         text += "#include <stdlib.h>\n#include <string.h>\n\n" if backend else "\n"
         if self.writer.longest and self.uses(": zeros"):
             text += f"static const double zeros[{self.writer.longest}];     /* for directions that are NULL */\n\n"
+        text += "".join(text_of + "\n" for helper, text_of in HELPERS.items() if self.uses(helper + "("))
         for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):
             if any(x.callbacks.get(product) == f"no_{product}" for x in self.maps):
                 text += nothing(product) + "\n"

@@ -9,6 +9,7 @@ alone where that saves work; gradients that are not requested are not computed."
 import re
 from dataclasses import dataclass, field
 
+from .arrays import ARRAYS
 from .body import Body, Target
 from .nodes import CONDITIONS, LEAVES
 
@@ -156,7 +157,7 @@ class Writer:
             if key[0] == "c" or key[0] == "v" and key[1] not in varying or \
                     key[0] not in LEAVES and all(b in fixed for b in g.children(a)):
                 fixed.add(a)
-        shared = {a for a in fixed if g.nodes[a][0] not in LEAVES + CONDITIONS}
+        shared = {a for a in fixed if g.nodes[a][0] not in LEAVES + CONDITIONS + ARRAYS}
         first = g.below(roots, shared)
         if not first or g.cost(first) < SHARED * g.cost(roots):
             return

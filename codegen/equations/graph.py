@@ -6,6 +6,7 @@ through a branch is formed by itself and selected as a whole, because 0 times th
 not taken would be NaN (mathematics, eq. 15.1)."""
 import math
 
+from .arrays import ARRAYS
 from .nodes import BELL, CIRCLE, COSINE, STEPS, Nodes
 from .syntax import Fault
 
@@ -110,6 +111,10 @@ class Graph(Nodes):
                 d[a] = self.sel(key[1], d[key[2]], d[key[3]])
             elif all(d[b] == zero for b in self.children(a)):
                 d[a] = zero
+            elif key[0] in ARRAYS:
+                d[a] = self.array_tangent(a, d)
+            elif key[0] == "el":
+                d[a] = self.el(key[1], d[key[2]])
             else:
                 d[a] = self.total(self._times(p, d[b]) for b, p in self.partials(a) if d[b] != zero)
         return [d[r] for r in roots]
@@ -136,12 +141,33 @@ class Graph(Nodes):
         waiting = sorted(seeds, key=place.get)
         queued = set(waiting)
 
+        def arrive(b):
+            if b not in queued:
+                queued.add(b)
+                _insert(waiting, b, place)
+
         def give(b, w):
             if b in live and w != zero:
                 bar[b] = self.add(bar.get(b, zero), w)
-                if b not in queued:
-                    queued.add(b)
-                    _insert(waiting, b, place)
+                arrive(b)
+
+        def give_element(b, k, w):
+            """to an element of an array; those of a product are collected"""
+            if self.nodes[b][0] == "arr":
+                give(self.nodes[b][1 + k], w)
+            elif b in live and w != zero:
+                weights = bar.setdefault(b, {})
+                weights[k] = self.add(weights.get(k, zero), w)
+                arrive(b)
+
+        def give_way(condition, b, ways):
+            """what arrives at b by two branches"""
+            if not self.is_array(b):
+                give(b, self.sel(condition, *(way.get(b, zero) for way in ways)))
+                return
+            weights = [way.get(b, {}) for way in ways]
+            for k in sorted({*weights[0], *weights[1]}):
+                give_element(b, k, self.sel(condition, *(w.get(k, zero) for w in weights)))
 
         while waiting:
             a = waiting.pop()
@@ -155,7 +181,14 @@ class Graph(Nodes):
             elif key[0] == "sel":
                 ways = [self._backward({b: w}, place, live, outside | inside) if b in live else {} for b in key[2:]]
                 for b in sorted(set(ways[0]) | set(ways[1]), key=place.get):
-                    give(b, self.sel(key[1], ways[0].get(b, zero), ways[1].get(b, zero)))
+                    give_way(key[1], b, ways)
+            elif key[0] == "el":
+                give_element(key[2], key[1], w)
+            elif key[0] in ARRAYS:
+                weights = [w.get(k, zero) for k in range(self.length(a))]
+                for b, parts in self.array_pullback(a, weights, live):
+                    for k, part in enumerate(parts):
+                        give_element(b, k, part)
             else:
                 for b, p in self.partials(a):
                     if b in live:

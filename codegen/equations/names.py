@@ -81,7 +81,11 @@ class Names:
                     self.of[side + space, q.index] = variable(f"{side}_{self.of[space, q.index].rstrip('_')}", taken)
 
     def variable(self, key):
-        _, space, index, _ = key
+        """Text of a variable, or a pointer to the first one of a block"""
+        kind, space, index, _ = key
+        if kind == "block":
+            array = {"w": "w"}.get(space, space if space[0] in "de" else f"x->{space}")
+            return f"{array} + {index}" if index else array
         if space == "mode":
             return "mode"
         if space == "relation":
@@ -99,12 +103,12 @@ class Names:
     def loads(self, graph, roots, of="xde", indent="    "):
         """Declarations of the variables that roots use: of the point x, of the directions d and e"""
         lines, lengths = [], []
-        keys = graph.variables(roots)
+        keys, blocks = graph.loaded(roots)
         for q in of:
             before, point = q.replace("x", ""), {"x": "x", "d": "dx", "e": "ex"}[q]
             for space in ("y", "yp", "p", "m"):
                 these = [k for k in keys if k[1] == before + space]
-                if these and before:
+                if before and (these or before + space in blocks):
                     lines.append(f"{indent}const double *{q}{space} = {point}->{space} ? {point}->{space} : zeros;")
                     lengths.append(self.length(space))
                 array = f"{q}{space}" if before else f"x->{space}"

@@ -6,6 +6,7 @@ A node is an index into Nodes.nodes; its key is (kind, ...):
     v space index ...  a variable, see below            g name x y      a function of two: atan2, hypot
     + - * /            of two nodes                     cmp op x y      a comparison; and, or, not: of these
     neg x  pow x y                                      sel c x y       x where the condition c holds, else y
+    arr, mv, outer, el: arrays, see arrays.py
 
 A variable is ("v", space, index, offsets): space is y, p, t, m, yp, mode, relation and whole (values of
 relations), w (weights of an adjoint), or that of a direction: y, p, ... with d or e before it; offsets are those of a
@@ -13,6 +14,7 @@ cell of a grid, () elsewhere."""
 import math
 import operator
 
+from .arrays import ARRAYS, Arrays
 from .syntax import Fault
 
 FUNCTIONS = {"exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "sin", "cos", "tan", "asin", "acos",
@@ -21,6 +23,7 @@ FUNCTIONS_OF_TWO = {"atan2", "hypot"}
 CIRCLE, BELL, COSINE = "1 - x^2", "1/cosh^2", "x/hypot"        # parts of derivatives, which `printable` writes out
 STEPS = {"floor", "ceil"}                      # piecewise constant: their derivative is 0
 LEAVES = ("c", "v")
+WITH_HEAD = ("f", "g", "cmp", "mv", "el")      # kinds whose second entry is no child
 CONDITIONS = ("cmp", "and", "or", "not")
 HOLDS = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
 DEEPEST_BRANCHES = 240                         # Python's stack
@@ -32,9 +35,9 @@ COSTS_OF_FUNCTIONS = {"sqrt": 10, "fabs": 0, "floor": 2, "ceil": 2, CIRCLE: 3}
 COST_OF_A_FUNCTION = 25
 
 
-class Nodes:
+class Nodes(Arrays):
     def __init__(self):
-        self.nodes, self.index = [], {}
+        self.nodes, self.index, self.blocks = [], {}, {}
         self.depth, self.places = [], {}         # of branches inside each other, by node; where a node came from
 
     def node(self, *key):
@@ -256,7 +259,12 @@ class Nodes:
         key = self.nodes[a]
         if key[0] in LEAVES:
             return ()
-        return key[2:] if key[0] in ("f", "g", "cmp") else key[1:]
+        return key[2:] if key[0] in WITH_HEAD else key[1:]
+
+    def again(self, a, below):
+        """The node a with other children"""
+        key = self.nodes[a]
+        return self.builders()[key[0]](*(key[1:2] if key[0] in WITH_HEAD else ()), *below)
 
     def order(self, roots):
         """All nodes below roots, each after its children."""
@@ -311,7 +319,7 @@ class Nodes:
             elif key[0] == "v":
                 m[a] = rules["v"](key)
             else:
-                head = key[1:2] if key[0] in ("f", "g", "cmp") else ()
+                head = key[1:2] if key[0] in WITH_HEAD else ()
                 m[a] = build[key[0]](*head, *(m[b] for b in self.children(a)))
         return [m[r] for r in roots]
 
@@ -319,7 +327,7 @@ class Nodes:
         """kind -> function of the children"""
         return {"+": self.add, "-": self.sub, "*": self.mul, "/": self.div, "neg": self.neg, "pow": self.pow,
                 "sel": self.sel, "and": self.both, "or": self.either, "not": self.no, "f": self.f, "g": self.g,
-                "cmp": self.cmp}
+                "cmp": self.cmp, "arr": self.arr, "mv": self.mv, "outer": self.outer, "el": self.el}
 
     def printable(self, roots):
         """roots with whole powers as products, x^(k + 1/2) as products with sqrt(x), which cost less than pow, and
@@ -346,6 +354,8 @@ class Nodes:
         key, y = self.nodes[a], self.whole_power(a)
         if y:
             return abs(y).bit_length() + abs(y).bit_count() - 2 + COSTS["/"] * (y < 0)
+        if key[0] in ARRAYS:
+            return self.operations_in_array(a)
         if key[0] == "f":
             return COSTS_OF_FUNCTIONS.get(key[1], COST_OF_A_FUNCTION)
         return COSTS.get(key[0], 0)

@@ -105,7 +105,7 @@ class Maker:
             elif key[0] == "f":
                 new[a] = self.function(a, key[1], *below)
             else:
-                new[a] = g.builders()[key[0]](*(key[1:2] if key[0] == "g" else ()), *below)
+                new[a] = g.again(a, below)
             if a in g.places:
                 g.places.setdefault(new[a], g.places[a])
         return [new[r] for r in roots]

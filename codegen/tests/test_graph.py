@@ -4,6 +4,7 @@ import operator
 import random
 import unittest
 
+from codegen.equations.arrays import ARRAYS
 from codegen.equations.graph import Graph
 from codegen.equations.nodes import FUNCTIONS, FUNCTIONS_OF_TWO, HOLDS, STEPS
 
@@ -46,9 +47,19 @@ def evaluate(g, roots, values):
             found[a] = HOLDS[key[1]](*x)
         elif key[0] in ("f", "g"):
             found[a] = call(key[1], x)
+        elif key[0] == "el":
+            found[a] = x[0][key[1]]
+        elif key[0] in ARRAYS:
+            found[a] = list(x) if key[0] == "arr" else \
+                [v*w for v in x[0] for w in x[1]] if key[0] == "outer" else matrix_times(*key[1], *x)
         else:
             found[a] = {"and": all, "or": any, "not": lambda v: not v[0]}[key[0]](x)
     return [found[r] for r in roots]
+
+
+def matrix_times(rows, columns, transposed, M, x):
+    lines = [M[i*columns:(i + 1)*columns] for i in range(rows)]
+    return [sum(a*b for a, b in zip(line, x)) for line in (zip(*lines) if transposed else lines)]
 
 
 def divide(x, y):
