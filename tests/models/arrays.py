@@ -70,7 +70,7 @@ def of_states(d):
 
 
 def made(d):
-    """a matrix of expressions in parameters, t and states; a matrix that is used twice; a vector of weights of itself"""
+    """a matrix of expressions in parameters, t and states; a matrix that is used twice; a vector of parameters"""
     g, W, k = d.g, d.p(20), d.p(4)
     M = [g.mul(w, g.f("exp", g.mul(k[i % 4], d.y[i % 4]))) for i, w in enumerate(W[:16])]
     a, b = g.times(4, 4, M, d.y), g.times(4, 4, W[4:], k)
