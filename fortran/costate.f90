@@ -50,7 +50,7 @@ module costate
     integer(c_int), parameter :: &
         COSTATE_LS_AUTO = 0, COSTATE_LS_DENSE = 1, COSTATE_LS_BAND = 2, COSTATE_LS_UMFPACK = 3, &
         COSTATE_LS_SUPERLU = 4, COSTATE_LS_KLU = 5, COSTATE_LS_GMRES = 6, &
-        COSTATE_LS_PRECONDITIONER = 7
+        COSTATE_LS_PRECONDITIONER = 7, COSTATE_LS_SPARSE = 8
     integer(c_int), parameter :: COSTATE_RIGHT = 0, COSTATE_REMARK = 1, COSTATE_WRONG = 2
 
     ! ---- structs --------------------------------------------------------------------------------------------

@@ -378,8 +378,9 @@ enum costate_solver {
                                  docs/howto/linear-solvers.md */
     COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU,
     COSTATE_LS_GMRES,
-    COSTATE_LS_PRECONDITIONER   /**< ros methods with the property COSTATE_W_METHOD: the preconditioner is the matrix of
+    COSTATE_LS_PRECONDITIONER,  /**< ros methods with the property COSTATE_W_METHOD: the preconditioner is the matrix of
                                      the stages, see costate_preconditioner */
+    COSTATE_LS_SPARSE           /**< sparse LU of our own, which is always there */
 };
 
 /** A preconditioner for COSTATE_LS_GMRES: P approximates sigma M - J at x. `setup` is called when sigma or x changes

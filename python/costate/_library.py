@@ -148,7 +148,7 @@ WORDS = {
                 "checkpoints": "COSTATE_CHECKPOINTS"},
     "solver": {"auto": "COSTATE_LS_AUTO", "dense": "COSTATE_LS_DENSE", "band": "COSTATE_LS_BAND",
                "umfpack": "COSTATE_LS_UMFPACK", "superlu": "COSTATE_LS_SUPERLU", "klu": "COSTATE_LS_KLU",
-               "gmres": "COSTATE_LS_GMRES"},
+               "gmres": "COSTATE_LS_GMRES", "sparse": "COSTATE_LS_SPARSE"},
     "estimator": {"classical": "COSTATE_EST_CLASSICAL", "sdirk": "COSTATE_EST_SDIRK"},
     "stage_solve": {"auto": "COSTATE_STAGE_AUTO", "direct": "COSTATE_STAGE_DIRECT",
                     "iterative": "COSTATE_STAGE_ITERATIVE"},

@@ -90,7 +90,7 @@ static int options_sound(bvp *b)
     if (o->nbreaks < 0 || (o->nbreaks > 0 && !o->breaks))
         return fail(&b->v, COSTATE_BAD_ARGUMENT, "options.nbreaks = %d, but breaks is %s.", o->nbreaks,
                     o->breaks ? "given" : "NULL");
-    if (o->solver < COSTATE_LS_AUTO || o->solver > COSTATE_LS_GMRES)
+    if (o->solver < COSTATE_LS_AUTO || o->solver > COSTATE_LS_SPARSE)
         return fail(&b->v, COSTATE_BAD_ARGUMENT, "options.solver = %d is no enum costate_solver.", o->solver);
     if (o->solver == COSTATE_LS_GMRES || o->solver == COSTATE_LS_BAND)
         return fail(&b->v, COSTATE_BACKEND, "options.solver: boundary value problems are solved by COSTATE_LS_DENSE "

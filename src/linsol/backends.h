@@ -5,7 +5,7 @@
 #include <costate/linsol.h>
 #include "base/pattern.h"
 
-extern const costate_backend LS_dense, LS_band, LS_umfpack, LS_superlu, LS_ilu, LS_klu;
+extern const costate_backend LS_dense, LS_band, LS_umfpack, LS_superlu, LS_ilu, LS_klu, LS_sparse;
 /* The matrices sigma M - J whose rows and columns must be scaled for a backend: none, those with an M that is not the
    identity, or all */
 enum unscaled { NEVER_UNSCALED, UNSCALED_WITH_MASS, ALWAYS_UNSCALED };

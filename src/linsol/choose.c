@@ -7,13 +7,14 @@
 #include "linsol/ls.h"
 
 /* The rows of a matrix have the units of its equations, and elimination with a pivot that is large only because of its
-   unit loses digits: eleven of them with [1e12 -2; 1e-6 1e-6].  UMFPACK and KLU scale rows themselves.  LAPACK takes
+   unit loses digits: eleven of them with [1e12 -2; 1e-6 1e-6].  UMFPACK, KLU and sparse.c scale rows themselves.  LAPACK takes
    the largest pivots, in the order of the columns: that is as good as scaling while M is the identity, because every
    row then has sigma on its diagonal.  SuperLU prefers pivots on the diagonal to others up to ten times as large, in
    an order of its own. */
 static const struct { const costate_backend *backend; enum unscaled which; int banded; } table[] = {
     {&LS_dense, UNSCALED_WITH_MASS, 0},
     {&LS_band, UNSCALED_WITH_MASS, 1},
+    {&LS_sparse, NEVER_UNSCALED, 0},
 #ifdef COSTATE_HAVE_UMFPACK
     {&LS_umfpack, NEVER_UNSCALED, 0},
 #endif
@@ -105,7 +106,7 @@ int LS_Counts(const costate_backend *b, int n, const costate_pattern *p, double 
 static const costate_backend *first_of(const char *const *names)
 {
     const costate_backend *found = NULL;
-    for (int k = 0; k < 4 && !found; k++) found = costate_backend_find(names[k]);
+    for (int k = 0; k < 3 && !found; k++) found = costate_backend_find(names[k]);
     return found;
 }
 
@@ -115,11 +116,12 @@ static const costate_backend *first_of(const char *const *names)
    fill    UMFPACK, which computes fill-in with dense kernels; KLU treats single entries and takes up to eight times as
            long
    else    KLU: little fill-in, without the overhead of dense kernels, and block triangular form
-   SuperLU comes last: it ends the process when memory is short */
+   then    our own: as KLU without block triangular form
+   SuperLU is never chosen: it ends the process when memory is short */
 static const costate_backend *automatic(int n, const costate_pattern *p)
 {
-    static const char *const filled[] = { "umfpack", "klu", "superlu", "dense" };
-    static const char *const other[] = { "klu", "umfpack", "superlu", "dense" };
+    static const char *const filled[] = { "umfpack", "klu", "sparse" };
+    static const char *const other[] = { "klu", "umfpack", "sparse" };
     enum { SMALL = 20 };
     const double NARROW = 8.0;          /* columns; wider than n/2, a band is no smaller than the whole matrix */
     int lower, upper;
@@ -140,6 +142,7 @@ const costate_backend *LS_Choose(int solver, int n, const costate_pattern *patte
     case COSTATE_LS_UMFPACK: return costate_backend_find("umfpack");
     case COSTATE_LS_SUPERLU: return costate_backend_find("superlu");
     case COSTATE_LS_KLU: return costate_backend_find("klu");
+    case COSTATE_LS_SPARSE: return &LS_sparse;
     default: return NULL;
     }
 }

@@ -30,7 +30,8 @@ static int matrix_given(verdict *v, int n, int j, const costate_part *a)
 {
     const char *fault = a->pattern ? pattern_fault(a->pattern, n) : NULL;
     if (fault) return fail(v, COSTATE_BAD_ARGUMENT, "parts[%d].pattern: %s.", j, fault);
-    if (a->solver < COSTATE_LS_AUTO || a->solver > COSTATE_LS_KLU)
+    int direct = (a->solver >= COSTATE_LS_AUTO && a->solver <= COSTATE_LS_KLU) || a->solver == COSTATE_LS_SPARSE;
+    if (!direct)
         return fail(v, COSTATE_BAD_ARGUMENT, "parts[%d].solver = %d is not a direct solver of enum costate_solver.", j,
                     a->solver);
     if (!LS_Choose(a->solver, n, a->pattern))

@@ -42,7 +42,7 @@ const option option_table[] = {
     REAL(theta_reuse, 0.03, -DBL_MAX, 1, STEPS, 0),
     INTEGER(predictor, 0, 0, COSTATE_PREDICT_NONE, STEPS, 0),
     INTEGER(derivative_mode, 0, 0, 1, STEPS | ITERATED, 0),
-    INTEGER(solver, 0, 0, COSTATE_LS_PRECONDITIONER, STEPS, 0),
+    INTEGER(solver, 0, 0, COSTATE_LS_SPARSE, STEPS, 0),
     INTEGER(stage_solve, 0, 0, COSTATE_STAGE_ITERATIVE, 0, 0),
     OTHER(backend, OPTION_POINTER, STEPS),
     REAL(krylov_tol, 1e-14, 0, 0.1, STEPS | ITERATED, 0),

@@ -156,9 +156,10 @@ static void continues(const setting *s)
 static void no_memory(void **state)
 {
     static const struct { int solver; const char *name; } solvers[] = {
-        {COSTATE_LS_DENSE, NULL}, {COSTATE_LS_KLU, "klu"}, {COSTATE_LS_UMFPACK, "umfpack"}};
+        {COSTATE_LS_DENSE, NULL}, {COSTATE_LS_KLU, "klu"}, {COSTATE_LS_SPARSE, "sparse"},
+        {COSTATE_LS_UMFPACK, "umfpack"}};
     long most[CALLS + 1] = {0};
-    for (int l = 0; l < 3; l++)
+    for (int l = 0; l < 4; l++)
         for (int form = 0; form < BVPS_FORMS; form++) {
             if (solvers[l].name && !costate_backend_find(solvers[l].name)) continue;
             setting s = {.m = *state};

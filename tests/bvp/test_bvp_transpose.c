@@ -100,7 +100,7 @@ static double one(const costate_method *m, const bvps_spec *spec, int solver)
 }
 
 static const struct { int solver; const char *name; } solvers[] = {
-    {COSTATE_LS_DENSE, NULL}, {COSTATE_LS_KLU, "klu"}, {COSTATE_LS_UMFPACK, "umfpack"}};
+    {COSTATE_LS_DENSE, NULL}, {COSTATE_LS_KLU, "klu"}, {COSTATE_LS_SPARSE, "sparse"}, {COSTATE_LS_UMFPACK, "umfpack"}};
 enum { SOLVERS = sizeof solvers / sizeof *solvers };
 
 static void transposes(void **state)

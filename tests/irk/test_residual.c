@@ -41,8 +41,8 @@ static void transpose(void **state)
 {
     const costate_method *m = *state;
     static const int solver[] = {COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU,
-                                 COSTATE_LS_KLU, COSTATE_LS_GMRES};
-    static const char *const built[] = {"dense", "band", "umfpack", "superlu", "klu", "gmres"};
+                                 COSTATE_LS_KLU, COSTATE_LS_SPARSE, COSTATE_LS_GMRES};
+    static const char *const built[] = {"dense", "band", "umfpack", "superlu", "klu", "sparse", "gmres"};
     const problem *of;
     for (int k = 0; (of = problem_synthetic_at(k)); k++) {
         if (!takes_residuals(m, of->mass)) continue;
