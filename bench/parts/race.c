@@ -16,7 +16,7 @@ typedef struct {
 
 /* in the order of the enums of costate.h and race.h */
 static const char *const solvers[] = {"auto", "dense", "band", "umfpack", "superlu", "klu", "gmres", "preconditioner",
-                                      NULL};
+                                      "sparse", NULL};
 static const char *const stage_solves[] = {"auto", "direct", "iterative", NULL};
 static const char *const storages[] = {"stages", "states", NULL};
 static const char *const modes[] = {"forward", "tlm", "adj", "tape", "second", "differences", NULL};

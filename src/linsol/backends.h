@@ -14,9 +14,6 @@ int LS_Banded(const costate_backend *);     /* the backend stores a band, whose 
 
 /* order[k]: the k-th unknown in an order that causes little fill-in on grids.  COSTATE_LS_...  Part of "umfpack". */
 int LS_dissect(const costate_pattern *, int *order);
-/* Multiplications of a factorisation, and entries of L, for pivots in the order of minimum degree.  Also part of
-   "umfpack". */
-int LS_fill(const costate_pattern *, double *work, double *entries);
 
 /* Is a factored matrix singular to working precision?  Different units do not make it singular: [2 1e20; 0 2] is
    harmless, and so are the algebraic rows of a DAE with sigma = 1e12; the ratio of the largest to the smallest pivot

@@ -238,7 +238,7 @@ static inline int narrow_lu(int parts, int m, int n, double *A, int lda, int *pi
             if (!info) info = k + 1;
             continue;
         }
-        if (p != k) for (int j = 0; j < n; j++) number_exchange(parts, at(parts, A, lda, k, j), at(parts, A, lda, p, j));
+        for (int j = 0; j < n && p != k; j++) number_exchange(parts, at(parts, A, lda, k, j), at(parts, A, lda, p, j));
         divide_column(parts, m - k - 1, a, a + parts);
         for (int j = k + 1; j < n; j++)
             subtract_column(parts, m - k - 1, at(parts, A, lda, k, j), a + parts, at(parts, A, lda, k + 1, j));
@@ -315,7 +315,7 @@ static inline void solve_columns(int parts, const char *trans, int n, int count,
     }
 }
 
-/* ---- bands: A(i, j) is at row upper + lower + i - j of column j, and U has lower + upper diagonals above its own ---- */
+/* ---- bands: A(i, j) is in row lower + upper + i - j of column j; U has lower + upper diagonals above its own ---- */
 
 static inline int band_lu(int parts, int n, int lower, int upper, double *A, int lda, int *pivot)
 {
@@ -533,8 +533,8 @@ void LS_dgemm(const char *transa, const char *transb, const int *m, const int *n
     subtract_product(1, *m, *n, *k, A, *lda, B, *ldb, C, *ldc);
 }
 
-/* ---- complete pivoting: A = P L U Q.  Pivots below round-off of the largest one are replaced by that (LAPACK's getc2),
-   so that a singular matrix has a direction of its kernel as the solution ---- */
+/* ---- complete pivoting: A = P L U Q.  Pivots below the round-off of the largest one are replaced by that (LAPACK's
+   getc2), so that solutions with a singular matrix lie along its kernel ---- */
 
 void LS_dgetc2(const int *order, double *A, const int *lda, int *rows, int *columns, int *info)
 {

@@ -1,16 +1,16 @@
 /* choose.c - the table of backends, and the choice of one for a sparsity pattern. */
-#include <math.h>
 #include <string.h>
 
 #include "base/verdict.h"
 #include "linsol/backends.h"
 #include "linsol/ls.h"
+#include "linsol/order.h"
 
 /* The rows of a matrix have the units of its equations, and elimination with a pivot that is large only because of its
-   unit loses digits: eleven of them with [1e12 -2; 1e-6 1e-6].  UMFPACK, KLU and sparse.c scale rows themselves.  LAPACK takes
-   the largest pivots, in the order of the columns: that is as good as scaling while M is the identity, because every
-   row then has sigma on its diagonal.  SuperLU prefers pivots on the diagonal to others up to ten times as large, in
-   an order of its own. */
+   unit loses digits: eleven of them with [1e12 -2; 1e-6 1e-6].  UMFPACK, KLU and sparse.c scale rows themselves.
+   LAPACK takes the largest pivots, in the order of the columns: that is as good as scaling while M is the identity,
+   because every row then has sigma on its diagonal.  SuperLU prefers pivots on the diagonal to others up to ten times
+   as large, in an order of its own. */
 static const struct { const costate_backend *backend; enum unscaled which; int banded; } table[] = {
     {&LS_dense, UNSCALED_WITH_MASS, 0},
     {&LS_band, UNSCALED_WITH_MASS, 1},
@@ -75,20 +75,6 @@ static int dense_enough(const costate_pattern *p)
 #endif
 }
 
-/* Without UMFPACK's orderings, the factors are thought to have the entries of nested dissection in two dimensions, and
-   all columns as many of them. */
-static int sparse_counts(int n, const costate_pattern *p, double *work, double *entries)
-{
-#ifdef COSTATE_HAVE_UMFPACK
-    TRY(LS_fill(p, work, entries));
-    *entries = 2 * *entries - n;
-#else
-    *entries = p->col[n] * log2(n + 1.0);
-    *work = *entries * *entries / (2.0 * n);
-#endif
-    return COSTATE_LS_OK;
-}
-
 int LS_Counts(const costate_backend *b, int n, const costate_pattern *p, double *work, double *entries)
 {
     int lower, upper;
@@ -99,7 +85,10 @@ int LS_Counts(const costate_backend *b, int n, const costate_pattern *p, double 
         pattern_band(p, &lower, &upper);
         *entries = n * (2.0 * lower + upper + 1);
         *work = (double)n * lower * (lower + upper);
-    } else return sparse_counts(n, p, work, entries);
+    } else {
+        TRY(LS_fill(p, work, entries));
+        *entries = 2 * *entries - n;
+    }
     return COSTATE_LS_OK;
 }
 

@@ -208,11 +208,3 @@ int LS_dissect(const costate_pattern *p, int *order)
     free(memory);
     return status;
 }
-
-int LS_fill(const costate_pattern *p, double *work, double *entries)
-{
-    int *order = malloc((size_t)p->n * sizeof *order), status = order ? COSTATE_LS_OK : COSTATE_LS_NO_MEMORY;
-    if (!status) status = minimum_degree(p, NULL, order, work, entries);
-    free(order);
-    return status;
-}

@@ -6,7 +6,10 @@
 #include <math.h>
 
 /* |re| + |im|, as LAPACK chooses pivots */
-static inline double number_size(int parts, const double *a) { return parts == 1 ? fabs(a[0]) : fabs(a[0]) + fabs(a[1]); }
+static inline double number_size(int parts, const double *a)
+{
+    return parts == 1 ? fabs(a[0]) : fabs(a[0]) + fabs(a[1]);
+}
 
 static inline int number_is_zero(int parts, const double *a) { return a[0] == 0 && (parts == 1 || a[1] == 0); }
 

@@ -212,7 +212,7 @@ static int set_up(graph *g, int n, const costate_pattern *p, const int *row)
     g->head = ints + 5 * N, g->after = ints + 6 * N, g->before = ints + 7 * N, g->kind = ints + 8 * N;
     g->list = ints + 9 * N;
     for (int j = 0; j < n; j++) {
-        column[row[j]] = j;
+        column[row ? row[j] : j] = j;
         g->neighbours[j] = g->elements[j] = 0;
         g->head[j] = -1;
         g->kind[j] = NODE;
@@ -268,14 +268,29 @@ static int order_all(graph *g, int *order)
     return COSTATE_LS_OK;
 }
 
-int LS_minimum_degree(int n, const costate_pattern *p, const int *row, int *order)
+int LS_minimum_degree(int n, const costate_pattern *p, const int *row, int *order, double *work, double *entries)
 {
     graph g = {0};
     int status = set_up(&g, n, p, row);
     if (!status) status = order_all(&g, order);
+    *work = 0;
+    *entries = n;
+    for (int k = 0; k < n && !status; k++) {
+        double below = g.size[k];
+        *work += below * below;
+        *entries += below;
+    }
     free(g.slot);
     free(g.first);
     free(g.mark);
     free(g.pool);
+    return status;
+}
+
+int LS_fill(const costate_pattern *p, double *work, double *entries)
+{
+    int *order = malloc((size_t)p->n * sizeof *order), status = order ? COSTATE_LS_OK : COSTATE_LS_NO_MEMORY;
+    if (!status) status = LS_minimum_degree(p->n, p, NULL, order, work, entries);
+    free(order);
     return status;
 }

@@ -306,6 +306,7 @@ static void sparse_free(void *self)
 static int analyse(sparse *s)
 {
     int n = s->n;
+    double work, entries;
     analysis *a = s->shared = calloc(1, sizeof *a);
     if (!a) return COSTATE_LS_NO_MEMORY;
     a->refs = 1;
@@ -315,7 +316,7 @@ static int analyse(sparse *s)
     TRY(LS_match(n, s->pattern, a->matched));
     for (int j = 0; j < n; j++) if (a->matched[j] < 0) a->status = COSTATE_LS_SINGULAR;
     if (a->status) return COSTATE_LS_OK;
-    TRY(LS_minimum_degree(n, s->pattern, a->matched, a->order));
+    TRY(LS_minimum_degree(n, s->pattern, a->matched, a->order, &work, &entries));
     TRY(structure_new(&a->fixed, n));
     return all_columns(s, 1, &a->fixed, NULL, 0);
 }

@@ -213,7 +213,7 @@ static void waits(void **state)
     plate(w, 20, 20, 441, 0);
     w->pull = 20;
     result r = ran(w, 50, 1e-4, NULL, 0);
-    if (r.count.switches > 50 || stabilised(&r) < 0.9 * (double)r.count.accepted)
+    if (r.count.switches > 80 || stabilised(&r) < 0.9 * (double)r.count.accepted)
         fail_msg("%ld switches, %ld of %ld steps", r.count.switches, stabilised(&r), r.count.accepted);
     free(w);
 }

@@ -119,7 +119,8 @@ static void backends(void **state)
     static const struct { const char *name; int solver; const costate_backend *own; double bound; } table[] = {
         {"band", COSTATE_LS_BAND, NULL, 1e-11}, {"umfpack", COSTATE_LS_UMFPACK, NULL, 1e-11},
         {"superlu", COSTATE_LS_SUPERLU, NULL, 1e-11}, {"klu", COSTATE_LS_KLU, NULL, 1e-11},
-        {"sparse", COSTATE_LS_SPARSE, NULL, 1e-11}, {"auto", COSTATE_LS_AUTO, NULL, 1e-11}, {"own, dense", 0, &own_dense, 1e-11},
+        {"sparse", COSTATE_LS_SPARSE, NULL, 1e-11}, {"auto", COSTATE_LS_AUTO, NULL, 1e-11},
+        {"own, dense", 0, &own_dense, 1e-11},
         {"own, sparse", 0, &own_sparse, 1e-11}, {"gmres", COSTATE_LS_GMRES, NULL, 1e-9}};
     const costate_method *m = *state;
     int irk = is_newton(m);

@@ -117,8 +117,10 @@ static double residual(int is_complex, int (*has)(int, int, int), int n, double 
     unsigned next = 7;
     void *self = NULL;
     for (int j = 0; j < n; j++)
-        for (int e = parts * p->col[j]; e < parts * p->col[j + 1]; e++)
-            A[e] = ((next = next * 1664525u + 1013904223u) / 2147483648.0 - 1) * (p->row[e / parts] == j ? diagonal : 1);
+        for (int e = parts * p->col[j]; e < parts * p->col[j + 1]; e++) {
+            next = next * 1664525u + 1013904223u;
+            A[e] = (next / 2147483648.0 - 1) * (p->row[e / parts] == j ? diagonal : 1);
+        }
     for (int i = 0; i < parts * n; i++) x[i] = b[i] = cos(i);
     assert_int_equal(LS_sparse.init(&self, n, p, is_complex, NULL), COSTATE_LS_OK);
     assert_int_equal(LS_sparse.factor(self, A), COSTATE_LS_OK);

@@ -35,7 +35,7 @@ static const struct { costate_options o; const char *name; } bad_options[] = {
     REAL(rtol), REAL(atol), REAL(h0), REAL(hmin), REAL(hmax), REAL(safety), REAL(fac_min), REAL(fac_max),
     REAL(fac_reject), REAL(q_min), REAL(q_max), REAL(newton_tol), O(theta_reuse, NAN), O(theta_reuse, INFINITY),
     O(theta_reuse, 2), O(rtol, 2), O(safety, 2), O(fac_min, 2), O(fac_max, 0.5), O(q_min, 2), O(q_max, 0.5),
-    WHOLE(controller, COSTATE_FIXED), WHOLE(estimator, COSTATE_EST_SDIRK), WHOLE(solver, COSTATE_LS_PRECONDITIONER),
+    WHOLE(controller, COSTATE_FIXED), WHOLE(estimator, COSTATE_EST_SDIRK), WHOLE(solver, COSTATE_LS_SPARSE),
     WHOLE(storage, COSTATE_CHECKPOINTS), WHOLE(stage_solve, COSTATE_STAGE_ITERATIVE),
     WHOLE(predictor, COSTATE_PREDICT_NONE), WHOLE(cost_error, 1), WHOLE(tangent_error, 1), WHOLE(autonomous, 1),
     WHOLE(derivative_mode, 1), O(keep_factors, -2), O(keep_factors, 2), WHOLE(differences, 1), O(max_steps, -1),
