@@ -67,7 +67,6 @@ typedef struct {
     const costate_pattern *pattern;
     const costate_backend *other;          /* for other patterns, and for matrices that need other pivots */
     void *self;                            /* its object; NULL: it was not needed yet */
-    double *full;                          /* n by n, if `other` is dense */
     number LU[%(entries)d];
 } eliminated;
 
@@ -79,18 +78,14 @@ static void lu_free(void *self)
     eliminated *e = self;
     if (!e) return;
     if (e->self) e->other->free(e->self);
-    free(e->full);
     free(e);
 }
 
 static int prepare_other(eliminated *e, int n)
 {
     if (e->self) return COSTATE_LS_OK;
-    if (!(e->other = costate_backend_find("klu")) && !(e->other = costate_backend_find("umfpack")))
-        e->other = costate_backend_find("dense");
-    if (e->other->dense && !e->full && !(e->full = calloc((size_t)n * (size_t)n, sizeof(number))))
-        return COSTATE_LS_NO_MEMORY;
-    return e->other->init(&e->self, n, e->other->dense ? NULL : e->pattern, e->is_complex, NULL);
+    if (!(e->other = costate_backend_find("klu"))) e->other = costate_backend_find("sparse");
+    return e->other->init(&e->self, n, e->pattern, e->is_complex, NULL);
 }
 
 static int lu_init(void **self, int n, const costate_pattern *of, int is_complex, const void *like)
@@ -107,14 +102,8 @@ static int lu_init(void **self, int n, const costate_pattern *of, int is_complex
 
 static int factor_other(eliminated *e, const double *A)
 {
-    const int n = e->pattern->n, parts = e->is_complex ? 2 : 1;
-    int status = prepare_other(e, n);
-    if (status || !e->other->dense) return status ? status : e->other->factor(e->self, A);
-    memset(e->full, 0, (size_t)n * (size_t)n * sizeof(number));
-    for (int j = 0; j < n; j++)
-        for (int k = e->pattern->col[j]; k < e->pattern->col[j + 1]; k++)
-            memcpy(e->full + parts * (e->pattern->row[k] + n * j), A + parts * k, (size_t)parts * sizeof *A);
-    return e->other->factor(e->self, e->full);
+    int status = prepare_other(e, e->pattern->n);
+    return status ? status : e->other->factor(e->self, A);
 }
 
 static int lu_factor(void *self, const double *A)

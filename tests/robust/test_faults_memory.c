@@ -101,7 +101,7 @@ static void no_memory(void **state)
 static void found(void **state)
 {
     static const struct { const char *name; int act; } all[] = {
-        {"sdirk4a, everything, residual, umfpack, all stages", ACT_GO_ON},
+        {"sdirk4a, everything, residual, sparse, all stages", ACT_GO_ON},
         {"dopri5, everything, dense, checkpoints in a file", ACT_RESUME},
         {"dopri5, everything, dense, all stages", ACT_RUN},
     };

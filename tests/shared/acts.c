@@ -14,7 +14,7 @@ const char *const act_names[ACTS] = {
 
 /* ---- cases ---- */
 
-enum { METHODS = 7, FORMS = 4, SOLVERS = 8, STORES = 5, CASES = METHODS * FORMS * SOLVERS * STORES };
+enum { METHODS = 7, FORMS = 4, SOLVERS = 9, STORES = 5, CASES = METHODS * FORMS * SOLVERS * STORES };
 
 typedef struct { const char *name, *backend; int solver, pattern, ilu, preconditioned; } linear;
 
@@ -25,7 +25,8 @@ static const linear solvers[SOLVERS] = {
     {"dense", "dense", COSTATE_LS_DENSE, 0, 0, 0}, {"band", "band", COSTATE_LS_BAND, 1, 0, 0},
     {"umfpack", "umfpack", COSTATE_LS_UMFPACK, 1, 0, 0}, {"superlu", "superlu", COSTATE_LS_SUPERLU, 1, 0, 0},
     {"klu", "klu", COSTATE_LS_KLU, 1, 0, 0}, {"gmres", NULL, COSTATE_LS_GMRES, 0, 0, 0},
-    {"ilu", "ilu", COSTATE_LS_GMRES, 1, 1, 0}, {"preconditioned", NULL, COSTATE_LS_GMRES, 0, 0, 1}};
+    {"ilu", "ilu", COSTATE_LS_GMRES, 1, 1, 0}, {"preconditioned", NULL, COSTATE_LS_GMRES, 0, 0, 1},
+    {"sparse", "sparse", COSTATE_LS_SPARSE, 1, 0, 0}};
 static const struct { const char *name; int storage, file; } stores[STORES] = {
     {"all stages", COSTATE_ALL_STAGES, 0}, {"states", COSTATE_STATES_ONLY, 0}, {"checkpoints", COSTATE_CHECKPOINTS, 0},
     {"file", COSTATE_ALL_STAGES, 1}, {"checkpoints in a file", COSTATE_CHECKPOINTS, 1}};
