@@ -52,7 +52,8 @@ static void solvers(void **state)
 {
     static const struct { int solver; const char *name; } all[] = {
         {COSTATE_LS_DENSE, "dense"}, {COSTATE_LS_BAND, "band"}, {COSTATE_LS_UMFPACK, "umfpack"},
-        {COSTATE_LS_KLU, "klu"}, {COSTATE_LS_SPARSE, "sparse"}, {COSTATE_LS_SUPERLU, "superlu"}, {COSTATE_LS_GMRES, NULL}};
+        {COSTATE_LS_KLU, "klu"}, {COSTATE_LS_SPARSE, "sparse"}, {COSTATE_LS_SUPERLU, "superlu"},
+        {COSTATE_LS_GMRES, NULL}};
     static const double tols[] = {1e-4, 1e-7};
     by_turns b;
     (void)state;

@@ -103,7 +103,7 @@ def test_no_room_calls_a_later_one():
 def test_every_source_has_its_object():
     """None is left out of the checks; backends that are not there have none."""
     with_symbols()
-    optional = {"linsol/%s.c" % x for x in ("umfpack", "superlu", "klu", "triangles", "dissect")}
+    optional = {"linsol/%s.c" % x for x in ("umfpack", "superlu", "klu", "triangles", "dissect", "builtin")}
     beside = set() if any(x.endswith(PETSC) for x in house.folders) else BESIDE
     ours = {x for x in house.files() if x.endswith(".c") and room(x) not in beside}
     none(sorted(ours - set(house.symbols()) - optional))
