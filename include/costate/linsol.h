@@ -38,8 +38,8 @@ typedef struct costate_backend {
 } costate_backend;
 
 /** The built-in backends by name: "dense", "band", "sparse", "umfpack", "superlu", "klu"; and "ilu", an incomplete
-   factorisation for real matrices.  NULL: not built in.  "superlu" and "ilu" may end the process if memory runs out, see costate.h.
-   */
+   factorisation for real matrices.  NULL: not built in.  "superlu" and "ilu" may end the process if memory runs out,
+   see costate.h. */
 const costate_backend *costate_backend_find(const char *name);
 
 #ifdef __cplusplus
