@@ -1,0 +1,213 @@
+"""When a Problem uses traces: which functions, for which sizes, how long they hold, what happens otherwise."""
+import os
+import threading
+import warnings
+
+import numpy as np
+
+from costate._costate import ffi
+from costate._library import ModelError, pointer
+from costate.maps import Situation
+from costate.tracing import codegen
+from costate.tracing.building import Functions, model_of
+from costate.tracing.engine import engine
+from costate.tracing.evaluate import agree
+from costate.tracing.reads import same, state
+from costate.tracing.refusals import NotTraced, Untraceable
+from costate.tracing.trace import Shape, points_near, traced, values
+
+ASKED = ("auto", True, False)
+MOST_COMPILED = 12              # times that one function is compiled, with other constants, in a process
+ROUND_OFF = 1e-12               # relative: values that differ by less are not looked at more closely
+COMPILED, LOCK = {}, threading.RLock()                  # {code of a function: how often it was compiled}
+
+
+def asked(trace):
+    """the argument of Problem, as it is meant; COSTATE_TRACE=0 in the environment turns "auto" off"""
+    if trace not in ASKED or trace == 1 and trace is not True or trace == 0 and trace is not False:
+        raise ValueError(f"trace={trace!r}; expected 'auto', True or False")
+    return False if trace == "auto" and os.environ.get("COSTATE_TRACE") == "0" else trace
+
+
+def reason_against(problem):
+    """why a problem is not traced at all, without looking at its functions; None: nothing is against it"""
+    if problem.model is not None:
+        return "the equations are a Model, which is compiled"
+    if problem.asked is False:
+        return "trace=False"
+    if problem.rhs.exact:
+        return "derivatives of the right-hand side are given"
+    if problem.derivatives != "auto":
+        return f"derivatives={problem.derivatives!r} is given"
+    return codegen.why_not()
+
+
+class Traced:
+    """Traces of a problem's functions for some sizes, compiled.
+
+    functions: their nodes; refused: [(name, sentence)] of those that remain callbacks"""
+
+    def __init__(self, problem, n, np_, at, t1):
+        self.problem, self.graph = problem, codegen.module("graph").Graph()
+        self.at, self.refused, self.functions = at, [], Functions(self.graph)
+        self.wholes = [r.whole for r in problem.relations] if problem.switched else None
+        self.shape = Shape(n, np_, problem.memory, self.wholes)
+        self.last = (Situation(0, (1,) * len(problem.relations)),) * problem.switched
+        self.points = points_near(at, t1, self.last)
+        self.reads = state(*self.callables())
+        self.nq = 0
+        self.trace_all()
+
+    def callables(self):
+        p = self.problem
+        maps = [p.rhs, p.cost, *(m for e in p.events for m in (e.guard, e.jump)), *(r.guard for r in p.relations)]
+        return [m.value for m in maps if m is not None and not m.exact]
+
+    def trace_all(self):
+        problem, f = self.problem, self.functions
+        f.rhs = self.one(problem.rhs, "fun", self.shape.n)
+        if f.rhs is None:
+            return
+        if problem.cost is not None:
+            self.nq = np.atleast_1d(np.asarray(problem.cost.value(*self.at, *self.last))).size
+            f.cost = self.one(problem.cost, "cost", self.nq)
+        for k, event in enumerate(problem.events):
+            self.keep(f.guards, k, event.guard, f"the guard of events[{k}]", 1)
+            self.keep(f.jumps, k, event.jump, f"the jump of events[{k}]", self.shape.n + self.shape.nm)
+        for k, relation in enumerate(problem.relations):
+            self.keep(f.relations, k, relation.guard, f"the guard of relations[{k}]", 1)
+
+    def keep(self, where, k, of, name, rows):
+        nodes = None if of is None else self.one(of, name, rows)
+        if nodes is not None:
+            where[k] = nodes
+
+    def one(self, of, name, rows):
+        """nodes, or None: given derivatives are kept, and what cannot be traced"""
+        if of.exact:
+            return None
+        try:
+            return traced(self.graph, of.value, self.shape, rows, self.points, Situation)
+        except Untraceable as error:
+            self.refused.append((name, str(error)))
+            return None
+
+    # ---- compiled
+
+    def compile(self, may_compile):
+        """False: there would be too many compilations"""
+        self.model = model_of(self.functions, self.problem, self.shape, self.nq)
+        self.engine = engine(self.model, may_compile)
+        return self.engine is not None
+
+    def map(self, name):
+        """a costate_map for the function that messages call so, or None"""
+        P, f = self.engine.problem, self.functions
+        if name == "fun":
+            return P.rhs
+        if name == "cost":
+            return P.cost if f.cost is not None and any(not self.graph.is_zero(a) for a in f.cost) else None
+        kind, _, k = name.rstrip("]").partition("[")
+        k = int(k)
+        if kind.endswith("relations"):
+            return P.relation[k].guard if k in f.relations else None
+        if "guard" in kind:
+            return P.event[k].guard if k in f.guards else None
+        return P.event[k].jump if k in f.jumps else None
+
+    def conditions(self, first):
+        """the costate_relations of conditions, which follow those of the problem"""
+        P = self.engine.problem
+        return [P.relation[k] for k in range(first, P.nrelations)]
+
+    # ---- does it still hold?
+
+    def holds(self, at):
+        """Is the function at this point what was compiled, and does it read what it did?"""
+        if not same(self.reads, state(*self.callables())):
+            return False
+        wanted = values(self.problem.rhs.value, (*at, *self.last))
+        found = self.compiled_value(at)
+        if np.array_equal(found, wanted) or np.all(np.abs(found - wanted) <= ROUND_OFF * np.abs(wanted)):
+            return True
+        return agree(self.graph, self.functions.rhs, self.shape.value_of((*at, *self.last)), wanted)
+
+    def compiled_value(self, at):
+        P, x, out = self.engine.problem, ffi.new("costate_point *"), np.empty(self.shape.n)
+        relation = ffi.new("int[]", max(P.nrelations, 1))
+        keep = [np.ascontiguousarray(a, dtype=float) for a in at[1:]]
+        x.t, x.y, x.p, x.relation = float(at[0]), pointer(keep[0]), pointer(keep[1]), relation
+        if len(keep) > 2:
+            x.m = pointer(keep[2])
+        number = np.empty(1)
+        for k in range(P.nrelations):
+            P.relation[k].guard.value(x, pointer(number), ffi.NULL)
+            relation[k] = 1 if k < len(self.problem.relations) else \
+                int(np.floor(number[0])) if P.relation[k].whole and np.isfinite(number[0]) else number[0] > 0
+        P.rhs.value(x, pointer(out), ffi.NULL)
+        return out
+
+
+class Use:
+    """The traces of one Problem, by sizes."""
+
+    def __init__(self, problem):
+        self.problem, self.traces, self.lock = problem, {}, threading.RLock()
+        self.against = reason_against(problem)
+        if self.against is not None and problem.asked is True:
+            raise NotTraced(f"trace=True, but {self.against}")
+        self.message, self.warned = self.against or "", set()
+
+    def at(self, n, np_, point, t1):
+        """A Traced that holds at this point, or None: callbacks"""
+        if self.against is not None:
+            return None
+        with self.lock:
+            found = self.traces.get((n, np_), self)
+            if found is not self and (found is None or found.holds(point)):
+                return found
+            new = self.made(n, np_, point, t1)
+            if found is not self and new is not None and new.engine.key == found.engine.key:
+                found.reads = new.reads
+                return found
+            self.traces[n, np_] = new
+            return new
+
+    def made(self, n, np_, at, t1):
+        try:
+            found = Traced(self.problem, n, np_, at, t1)
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except Exception as error:              # of the function itself: callbacks raise it where it belongs
+            self.message = f"the function raises {type(error).__name__} at the start: {error}"
+            return None
+        refused = list(found.refused)
+        try:
+            if found.functions.rhs is not None and not found.compile(self.may_compile):
+                refused.append(("fun", f"it has been compiled {MOST_COMPILED} times with other constants: give what "
+                                "changes as parameters p"))
+                found.functions.rhs = None
+        except (ModelError, *codegen_faults()) as error:
+            refused.append(("fun", str(error)))
+            found.functions.rhs = None
+        self.message = "; ".join(f"{name}: {text}" for name, text in refused)
+        if refused:
+            self.tell()
+        return None if found.functions.rhs is None else found
+
+    def may_compile(self):
+        code = getattr(self.problem.rhs.value, "__code__", type(self.problem.rhs.value))
+        with LOCK:
+            COMPILED[code] = COMPILED.get(code, 0) + 1
+            return COMPILED[code] <= MOST_COMPILED
+
+    def tell(self):
+        if self.problem.asked is True:
+            raise NotTraced(self.message)
+        if self.message not in self.warned:
+            self.warned.add(self.message)
+            warnings.warn(NotTraced("not traced, but called by the library: " + self.message), stacklevel=2)
+
+
+def codegen_faults():
+    return codegen.module("syntax").Fault, codegen.module("model").Refused
