@@ -144,6 +144,8 @@ class Built:
         n, mass, of = self.n, self.problem.mass, self.trace.engine.problem
         if mass is not None and np.shape(mass) != (n, n):
             raise ValueError(f"mass has shape {np.shape(mass)}; expected ({n}, {n})")
+        if self.problem.sparsity is not None:
+            Pattern.of(sparsity_matrix(self.problem.sparsity), n, "sparsity")       # refuses one of another shape
         self.P.jac, self.P.pattern, self.P.mass = of.jac, of.pattern, of.mass
 
     def matrices(self, rhs):

@@ -1,7 +1,11 @@
 """Tables, sums of products and linear systems of traced numbers."""
+import functools
+
 import numpy as np
 
 from costate.tracing.numbers import Number, apply, choose
+
+ADD, MULTIPLY = (np.frompyfunc(functools.partial(apply, name), 2, 1) for name in ("add", "multiply"))
 
 
 def in_table(x, places, values, left, right):
@@ -56,7 +60,7 @@ def einsum(subscripts, operands):
         names, found = summed(names, found, later)
         if k < len(operands):
             names, found = multiplied(names, found, *diagonals(inputs[k], operands[k]))
-    return found.transpose([names.index(c) for c in result]) if result else found[()]
+    return found.transpose([names.index(c) for c in result]) if result else found.item()
 
 
 def diagonals(names, a):
@@ -74,17 +78,17 @@ def multiplied(left, a, right, b):
     a = a.reshape(a.shape + (1,) * (len(names) - len(left)))
     b = b.transpose([right.index(c) for c in names if c in right])
     b = b.reshape([b.shape[[c for c in names if c in right].index(c)] if c in right else 1 for c in names])
-    return names, np.asarray(np.frompyfunc(lambda x, y: apply("multiply", x, y), 2, 1)(a, b), dtype=object)
+    return names, MULTIPLY(a.reshape(1, *a.shape), b.reshape(1, *b.shape))[0, ...]
 
 
 def summed(names, a, kept):
     for c in [c for c in names if c not in kept]:
         k = names.index(c)
         parts = np.moveaxis(a, k, 0)
-        total = parts[0]
-        for part in parts[1:]:
-            total = np.asarray(np.frompyfunc(lambda x, y: apply("add", x, y), 2, 1)(total, part), dtype=object)
-        a, names = np.asarray(total, dtype=object), names[:k] + names[k + 1:]
+        total = parts[:1]
+        for j in range(1, len(parts)):
+            total = ADD(total, parts[j:j + 1])
+        a, names = total.reshape(parts.shape[1:]), names[:k] + names[k + 1:]
     return names, a
 
 

@@ -279,13 +279,13 @@ def reduced(name, array, more):
     if name in ("maximum", "minimum", "fmax", "fmin"):
         while len(parts) > 1:
             half = len(parts) // 2
-            joined = join(parts[:half], parts[half:2 * half])
-            parts = np.concatenate([np.asarray(joined, dtype=object), parts[2 * half:]])
+            parts = np.concatenate([join(parts[:half], parts[half:2 * half]), parts[2 * half:]])
         found = parts[0]
     else:
-        found = parts[0]
-        for part in parts[1:]:
-            found = join(found, part)
+        found = parts[:1]                       # an array even of no dimension: entries would be dispatched to us
+        for k in range(1, len(parts)):
+            found = join(found, parts[k:k + 1])
+        found = found[0]
     if keepdims:
         found = np.asarray(found, dtype=object).reshape([1 if a in axes else k for a, k in enumerate(array.shape)])
     return found

@@ -12,6 +12,7 @@ convolve copy correlate cross cumprod cumsum delete diag diagflat diagonal diff 
 flatnonzero_ flip fliplr flipud hsplit hstack inner insert kron meshgrid moveaxis ndim outer ravel repeat reshape resize
 roll rollaxis rot90 row_stack shape size split squeeze stack swapaxes take tensordot tile trace transpose trapz trapezoid
 tril triu vander_ vdot vsplit vstack""".split()
+JOINS = ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "row_stack", "block")
 PADDED = ("constant", "edge", "wrap", "reflect", "symmetric")
 TABLE = {}
 
@@ -23,6 +24,8 @@ def of_function(tracer, function, arguments, named):
         return native(tracer, function, arguments, named)
     if function in TABLE:
         return TABLE[function](tracer, *arguments, **named)
+    if not any(map(depends, (*arguments, *named.values()))):
+        return function(*map(plain, arguments), **{key: plain(value) for key, value in named.items()})
     where = (getattr(function, "__module__", None) or "numpy").replace("numpy", "np")
     cure = CURES.get(name, "write it with other functions of NumPy")
     refuse(tracer, f"{where}.{name} is not traced: {cure}")
@@ -39,19 +42,46 @@ CURES = {**dict.fromkeys(("sort", "argsort", "argmax", "argmin", "median", "perc
                          "a value is printed or written: leave it out, or do that in on_step")}
 
 
+def depends(a):
+    """has it a traced number?"""
+    if isinstance(a, (list, tuple)):
+        return any(map(depends, a))
+    entries = a.entries.flat if isinstance(a, Array) else a.flat if isinstance(a, np.ndarray) and a.dtype == object else (a,)
+    return any(isinstance(b, Number) for b in entries)
+
+
+def plain(a):
+    """constants as NumPy has them"""
+    if isinstance(a, (list, tuple)):
+        return type(a)(map(plain, a))
+    return a.entries.astype(float) if isinstance(a, Array) else a
+
+
 def native(tracer, function, arguments, named):
-    return wrap_all(tracer, function(*unwrapped(tracer, arguments), **unwrapped(tracer, named)))
+    joins = function.__name__ if function.__name__ in JOINS else False
+    first, rest = arguments[:1], arguments[1:]
+    found = function(*(unwrapped(tracer, a, joins) for a in first), *(unwrapped(tracer, a) for a in rest),
+                     **{key: unwrapped(tracer, a) for key, a in named.items()})
+    return wrap_all(tracer, found)
 
 
-def unwrapped(tracer, a):
-    """arguments with arrays of objects in the place of traced ones"""
+def unwrapped(tracer, a, joins=False):
+    """an argument with arrays of objects in the place of traced values; joins: a list of arrays remains a list"""
     if isinstance(a, (Array, Number)):
         return objects(tracer, a)
-    if isinstance(a, (list, tuple)):
-        return type(a)(unwrapped(tracer, b) for b in a)
-    if isinstance(a, dict):
-        return {key: unwrapped(tracer, b) for key, b in a.items()}
-    return a
+    if isinstance(a, (list, tuple)) and joins:
+        return type(a)(unwrapped(tracer, b, joins == "block") for b in a)
+    return nested(tracer, a) if isinstance(a, (list, tuple)) and depends(a) else a
+
+
+def nested(tracer, a):
+    """an array of objects, of lists of lists, arrays and numbers"""
+    if not isinstance(a, (list, tuple)):
+        return objects(tracer, a)
+    parts = [nested(tracer, b) for b in a]
+    if len({part.shape for part in parts}) > 1:
+        raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape")
+    return np.stack(parts) if parts else np.empty(0, dtype=object)
 
 
 def wrap_all(tracer, found):
@@ -85,7 +115,7 @@ def new(value):
         out = np.empty(shape, dtype=object)
         out[...] = np.float64(fill_value) if isinstance(fill_value, (int, float, np.number)) else \
             objects(tracer, fill_value) if fill_value is not None else None
-        return Array(tracer, out) if out.ndim else Array(tracer, out)
+        return Array(tracer, out)
     return made
 
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-INSIDE = (os.path.dirname(HERE) + os.sep, os.path.dirname(os.path.abspath(np.__file__)) + os.sep)
+INSIDE = (os.path.dirname(HERE) + os.sep, os.path.dirname(os.path.abspath(np.__file__)) + os.sep, "<__array_function__")
 
 WHERE = "write np.where(condition, a, b), which is traced, in place of the branch"
 CURES = {

@@ -5,6 +5,7 @@ from costate.tracing.arrays import Array, objects
 from costate.tracing.evaluate import agree
 from costate.tracing.numbers import Number, Tracer, as_node
 from costate.tracing.reads import same, speaks, state
+from costate.tracing.rebound import Rebinder
 from costate.tracing.refusals import Untraceable, line_of, sentence
 
 NEAR = (1e-3, -0.02, 0.1)                 # relative changes of y and p where a trace is compared
@@ -53,6 +54,8 @@ def traced(graph, f, shape, rows, points, situation=None):
         raise Untraceable(f"the function calls {word}(), which a compiled function would not: call it in on_step")
     before = state(f)
     wanted = values(f, points[0])
+    if wanted.shape != (rows,):
+        raise ValueError(f"the function returned {wanted.size} values; expected {rows}")
     after = state(f)
     if before is not None and not same(before, after):
         raise Untraceable("the function changes what it reads: a counter, a list or an attribute that it keeps between "
@@ -76,7 +79,7 @@ def traced(graph, f, shape, rows, points, situation=None):
 def once(graph, f, shape, rows, situation):
     tracer = Tracer(graph, len(graph.nodes) + MOST_NODES)
     try:
-        found = f(*shape.traced(tracer, situation))
+        found = Rebinder(tracer).of(f)(*shape.traced(tracer, situation))
         nodes = [as_node(tracer, a) for a in np.ravel(result(tracer, found, rows))]
     except Exception as error:
         if tracer.refusal is not None:
@@ -101,7 +104,10 @@ def result(tracer, found, rows):
 def values(f, at):
     """of the function itself, for copies of a point"""
     with np.errstate(all="ignore"):
-        return np.ravel(np.asarray(f(*(a.copy() if isinstance(a, np.ndarray) else a for a in at)), dtype=float))
+        found = np.ravel(np.asarray(f(*(a.copy() if isinstance(a, np.ndarray) else a for a in at))))
+    if found.dtype.kind not in "fiub":
+        raise TypeError(f"the function returned values of type {found.dtype}; expected real numbers")
+    return found.astype(float)
 
 
 def points_near(at, t1, last):
