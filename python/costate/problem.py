@@ -212,6 +212,8 @@ class Built:
             library.set_option(o, name, value, self.keep)
         if self.way == "differences":
             o.differences = 1                   # in place of second derivatives, too
+        if self.trace is not None and self.trace.conditions(len(problem.relations)) and "sliding" not in problem.options:
+            o.sliding = 1                       # a function may slide: its callbacks chattered
         compiled = problem.model if self.trace is None else self.trace.engine
         if compiled is not None and compiled.backend and not o.solver:
             o.backend = compiled.backend

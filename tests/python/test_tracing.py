@@ -29,9 +29,6 @@ class Big:
     def __init__(self, value):
         self.value = value.value if isinstance(value, Big) else mpmath.mpf(value)
 
-    def __float__(self):
-        return float(self.value)
-
     def conjugate(self):
         return self
 

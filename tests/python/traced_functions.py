@@ -557,7 +557,7 @@ OSCILLATOR = Oscillator(0.3)
 @case([0.5, 0.3], [1.5, math.pi], 1.0)
 def single_precision(t, y, p):
     k = np.float32(0.1)
-    return y * k - np.array([1, 2], dtype=np.int32) * p[0] * y ** 2 + np.array([0.3, 0.7], dtype=np.float32) * np.sin(p[1])
+    return y * k - np.array([1, 2], dtype=np.int32) * p[0] * y ** 2 + np.array([0.3, 0.7], dtype=np.float32) * np.sin(y)
 
 
 @case([0.5, 0.3, 0.2], [1.5, 0.4], 1.0)
