@@ -391,7 +391,7 @@ class Problem:
         """what solves the problem for these sizes in this thread, and the library's state and parameters; t1: the end
         of the run, if it is known"""
         n, y, p = self.sizes(t, y0, p)
-        at = (float(t), y[:n].copy(), p) + ((y[n:].copy(),) if self.memory else ())
+        at = (float(t), y[:n].copy(), p.copy()) + ((y[n:].copy(),) if self.memory else ())
         known, trace = getattr(self._local, "built", None), self._use.at(n, p.size, at, t1)
         if known is None or (known.n, known.np) != (n, p.size) or known.trace is not trace:
             known = self._local.built = Built(self, n, p.size, at, trace)

@@ -121,18 +121,16 @@ class Rebinder:
         if id(f) in self.known:
             return self.known[id(f)]
         names = dict(f.__globals__)
-        made = types.FunctionType(f.__code__, names, f.__name__, f.__defaults__)
-        self.known[id(f)] = made                # before the rest: functions may call themselves
+        cells = tuple(types.CellType() for _ in f.__closure__ or ())
+        made = types.FunctionType(f.__code__, names, f.__name__, f.__defaults__, cells or None)
         made.__kwdefaults__ = f.__kwdefaults__
+        self.known[id(f)] = made                # before the rest: functions may call themselves
         for name in all_names(f.__code__):
             if name in names:
                 names[name] = self.value(names[name])
-        if f.__closure__:
-            cells = tuple(types.CellType(self.value(cell.cell_contents)) if filled(cell) else cell
-                          for cell in f.__closure__)
-            made = types.FunctionType(f.__code__, names, f.__name__, f.__defaults__, cells)
-            made.__kwdefaults__ = f.__kwdefaults__
-            self.known[id(f)] = made
+        for cell, old in zip(cells, f.__closure__ or ()):
+            if filled(old):
+                cell.cell_contents = self.value(old.cell_contents)
         return made
 
     def value(self, value):

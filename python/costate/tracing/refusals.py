@@ -2,11 +2,15 @@
 import linecache
 import os
 import sys
+import sysconfig
 
 import numpy as np
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-INSIDE = (os.path.dirname(HERE) + os.sep, os.path.dirname(os.path.abspath(np.__file__)) + os.sep, "<__array_function__")
+HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+OURS = (os.path.dirname(os.path.dirname(HERE)) + os.sep, os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
+        "<__array_function__")
+OF_PACKAGES = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
+FOLDERS = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 
 WHERE = "write np.where(condition, a, b), which is traced, in place of the branch"
 CURES = {
@@ -30,11 +34,25 @@ class Untraceable(TypeError):
     """Raised in a function that is traced, where its values would be lost."""
 
 
+def users(files):
+    """the number of the last of these files, outermost first, that is no package's; or of the last that is not ours"""
+    own = [k for k, file in enumerate(files) if not file.startswith(OURS)]
+    best = [k for k in own if not file_of_package(files[k])]
+    return (best or own or [None])[-1]
+
+
+def file_of_package(file):
+    return file.startswith(OF_PACKAGES) or any(folder in file for folder in FOLDERS)
+
+
 def user_line(frame):
-    """(file, line, its text) of the innermost frame outside of costate and NumPy"""
-    while frame is not None and frame.f_code.co_filename.startswith(INSIDE):
+    """(file, line, its text) of the innermost frame of the user's program in the function that is traced"""
+    frames = []
+    while frame is not None and frame.f_code.co_filename != HERE + "trace.py":
+        frames.insert(0, frame)
         frame = frame.f_back
-    return ("", 0, "") if frame is None else place(frame.f_code.co_filename, frame.f_lineno)
+    k = users([f.f_code.co_filename for f in frames])
+    return ("", 0, "") if k is None else place(frames[k].f_code.co_filename, frames[k].f_lineno)
 
 
 def place(file, line):
@@ -42,13 +60,13 @@ def place(file, line):
 
 
 def line_of(error):
-    """the same of an exception: the innermost frame of its traceback that is the user's"""
-    found, at = ("", 0, ""), error.__traceback__
+    """the same of an exception, by its traceback"""
+    at, found = error.__traceback__, []
     while at is not None:
-        if not at.tb_frame.f_code.co_filename.startswith(INSIDE):
-            found = place(at.tb_frame.f_code.co_filename, at.tb_lineno)
+        found.append((at.tb_frame.f_code.co_filename, at.tb_lineno))
         at = at.tb_next
-    return found
+    k = users([file for file, _ in found])
+    return ("", 0, "") if k is None else place(*found[k])
 
 
 def sentence(where, cure):
