@@ -82,7 +82,7 @@ class Built:
             self.of_compiled = "differences" if model.differences else "exact"
         else:
             self.fill(at)
-        self.stops = problem.stops if trace is None else np.union1d(problem.stops, trace.model.stops)
+        self.stops = problem.stops if trace is None else np.union1d(problem.stops, trace.stops)
         if self.stops.size:
             self.P.nstops, self.P.stops = self.stops.size, pointer(self.stops)
         self.N = self.n + self.nq + self.nm
@@ -195,7 +195,7 @@ class Built:
     def relations(self):
         """those of the problem; those of conditions in traced functions follow"""
         given = self.problem.relations
-        of_trace = [] if self.trace is None else self.trace.conditions(len(given))
+        of_trace = [] if self.trace is None else self.trace.conditions()
         for k, (relation, of, owner) in enumerate(self.structs("relation", given, len(of_trace))):
             self.place(relation, "guard", of.guard, "guard", f"the guard of relations[{k}]", 1, owner)
             relation.whole, relation.ctx = of.whole, owner.handle
@@ -212,7 +212,7 @@ class Built:
             library.set_option(o, name, value, self.keep)
         if self.way == "differences":
             o.differences = 1                   # in place of second derivatives, too
-        if self.trace is not None and self.trace.conditions(len(problem.relations)) and "sliding" not in problem.options:
+        if self.trace is not None and self.trace.conditions() and "sliding" not in problem.options:
             o.sliding = 1                       # a function may slide: its callbacks chattered
         compiled = problem.model if self.trace is None else self.trace.engine
         if compiled is not None and compiled.backend and not o.solver:
@@ -392,7 +392,7 @@ class Problem:
         of the run, if it is known"""
         n, y, p = self.sizes(t, y0, p)
         at = (float(t), y[:n].copy(), p.copy()) + ((y[n:].copy(),) if self.memory else ())
-        known, trace = getattr(self._local, "built", None), self._use.at(n, p.size, at, t1)
+        known, trace = getattr(self._local, "built", None), self._use.at(self, n, p.size, at, t1)
         if known is None or (known.n, known.np) != (n, p.size) or known.trace is not trace:
             known = self._local.built = Built(self, n, p.size, at, trace)
         return known, known.state(y, float(t), p), p

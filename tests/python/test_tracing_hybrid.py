@@ -116,7 +116,7 @@ def test_relations_and_modes():
         return np.array([y[1], np.sin(2 * t) - p[0] * sliding * (2 * now.relation[0] - 1)])
     more = dict(relations=[lambda t, y, p, now: y[1]], events=[
         costate.Event(lambda t, y, p, now: y[0] - 0.3, direction=1, active=0, to=1)])
-    at = (0, 4.0), [0.0, 1.0], [0.9]
+    at = (0, 3.0), [0.0, 1.0], [0.9]
     a = costate.Problem(block, trace=True, **SHARP, **more).integrate(*at)
     b = costate.Problem(block, trace=False, **SHARP, **more).integrate(*at)
     assert a.problem.traced and np.allclose(a.y, b.y, atol=1e-9) and len(a.events) == len(b.events) == 1

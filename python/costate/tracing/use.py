@@ -45,31 +45,26 @@ def reason_against(problem):
 class Traced:
     """Traces of a problem's functions for some sizes, compiled.
 
-    functions: their nodes; refused: [(name, sentence)] of those that remain callbacks"""
+    functions: their nodes; refused: [(name, sentence)] of those that remain callbacks; reads: what they read besides
+    their arguments, or None"""
 
     def __init__(self, problem, n, np_, at, t1):
-        self.problem, self.graph = problem, codegen.module("graph").Graph()
-        self.at, self.refused, self.functions = at, [], Functions(self.graph)
-        self.wholes = [r.whole for r in problem.relations] if problem.switched else None
-        self.shape = Shape(n, np_, problem.memory, self.wholes)
-        self.last = (Situation(0, (1,) * len(problem.relations)),) * problem.switched
+        self.graph, self.refused, self.nq = codegen.module("graph").Graph(), [], 0
+        self.functions, self.rhs, self.called = Functions(self.graph), problem.rhs.value, called(problem)
+        self.shape = Shape(n, np_, problem.memory, [r.whole for r in problem.relations] if problem.switched else None)
+        self.given = len(problem.relations)
+        self.last = (Situation(0, (1,) * self.given),) * problem.switched
         self.points = points_near(at, t1, self.last)
-        self.reads = state(*self.callables())
-        self.nq = 0
-        self.trace_all()
+        self.reads = state(*self.called)
+        self.trace_all(problem, at)
 
-    def callables(self):
-        p = self.problem
-        maps = [p.rhs, p.cost, *(m for e in p.events for m in (e.guard, e.jump)), *(r.guard for r in p.relations)]
-        return [m.value for m in maps if m is not None and not m.exact]
-
-    def trace_all(self):
-        problem, f = self.problem, self.functions
+    def trace_all(self, problem, at):
+        f = self.functions
         f.rhs = self.one(problem.rhs, "fun", self.shape.n)
         if f.rhs is None:
             return
         if problem.cost is not None:
-            self.nq = np.atleast_1d(np.asarray(problem.cost.value(*self.at, *self.last))).size
+            self.nq = np.atleast_1d(np.asarray(problem.cost.value(*at, *self.last))).size
             f.cost = self.one(problem.cost, "cost", self.nq)
         for k, event in enumerate(problem.events):
             self.keep(f.guards, k, event.guard, f"the guard of events[{k}]", 1)
@@ -94,10 +89,10 @@ class Traced:
 
     # ---- compiled
 
-    def compile(self, may_compile):
+    def compile(self, problem, may_compile):
         """False: there would be too many compilations"""
-        self.model = model_of(self.functions, self.problem, self.shape, self.nq)
-        self.engine = engine(self.model, may_compile)
+        model = model_of(self.functions, problem, self.shape, self.nq)
+        self.engine, self.stops = engine(model, may_compile), np.array(model.stops)
         return self.engine is not None
 
     def map(self, name):
@@ -115,50 +110,60 @@ class Traced:
             return P.event[k].guard if k in f.guards else None
         return P.event[k].jump if k in f.jumps else None
 
-    def conditions(self, first):
+    def conditions(self):
         """the costate_relations of conditions, which follow those of the problem"""
         P = self.engine.problem
-        return [P.relation[k] for k in range(first, P.nrelations)]
+        return [P.relation[k] for k in range(self.given, P.nrelations)]
 
     # ---- does it still hold?
 
     def holds(self, at):
         """Is the function at this point what was compiled, and does it read what it did?"""
-        if not same(self.reads, state(*self.callables())):
+        if not same(self.reads, state(*self.called)):
             return False
-        wanted = values(self.problem.rhs.value, (*at, *self.last))
+        wanted = values(self.rhs, (*at, *self.last))
         found = self.compiled_value(at)
-        if np.array_equal(found, wanted) or np.all(np.abs(found - wanted) <= ROUND_OFF * np.abs(wanted)):
-            return True
+        with np.errstate(all="ignore"):
+            if np.all((found == wanted) | (np.abs(found - wanted) <= ROUND_OFF * np.abs(wanted))):
+                return True
         return agree(self.graph, self.functions.rhs, self.shape.value_of((*at, *self.last)), wanted)
 
     def compiled_value(self, at):
         P, x, out = self.engine.problem, ffi.new("costate_point *"), np.empty(self.shape.n)
-        relation = ffi.new("int[]", max(P.nrelations, 1))
-        keep = [np.ascontiguousarray(a, dtype=float) for a in at[1:]]
-        x.t, x.y, x.p, x.relation = float(at[0]), pointer(keep[0]), pointer(keep[1]), relation
-        if len(keep) > 2:
-            x.m = pointer(keep[2])
-        number = np.empty(1)
+        parts, relation = [np.ascontiguousarray(a, dtype=float) for a in at[1:]], ffi.new("int[]", P.nrelations + 1)
+        x.t, x.y, x.p, x.relation = float(at[0]), pointer(parts[0]), pointer(parts[1]), relation
+        if len(parts) > 2:
+            x.m = pointer(parts[2])
+        guard = np.empty(1)
         for k in range(P.nrelations):
-            P.relation[k].guard.value(x, pointer(number), ffi.NULL)
-            relation[k] = 1 if k < len(self.problem.relations) else \
-                int(np.floor(number[0])) if P.relation[k].whole and np.isfinite(number[0]) else number[0] > 0
+            relation[k] = 1
+            if k >= self.given:
+                P.relation[k].guard.value(x, pointer(guard), ffi.NULL)
+                whole = P.relation[k].whole and np.isfinite(guard[0])
+                relation[k] = int(np.floor(guard[0])) if whole else int(guard[0] > 0)
         P.rhs.value(x, pointer(out), ffi.NULL)
         return out
 
 
+def called(problem):
+    """the functions of a problem that are traced"""
+    maps = [problem.rhs, problem.cost, *(m for e in problem.events for m in (e.guard, e.jump)),
+            *(r.guard for r in problem.relations)]
+    return [m.value for m in maps if m is not None and not m.exact]
+
+
 class Use:
-    """The traces of one Problem, by sizes."""
+    """The traces of one Problem, by sizes.  It does not hold the Problem, so that this is freed without the collector of
+    cycles."""
 
     def __init__(self, problem):
-        self.problem, self.traces, self.lock = problem, {}, threading.RLock()
+        self.traces, self.lock, self.told = {}, threading.RLock(), set()
         self.against = reason_against(problem)
         if self.against is not None and problem.asked is True:
             raise NotTraced(f"trace=True, but {self.against}")
-        self.message, self.warned = self.against or "", set()
+        self.message = self.against or ""
 
-    def at(self, n, np_, point, t1):
+    def at(self, problem, n, np_, point, t1):
         """A Traced that holds at this point, or None: callbacks"""
         if self.against is not None:
             return None
@@ -166,47 +171,47 @@ class Use:
             found = self.traces.get((n, np_), self)
             if found is not self and (found is None or found.holds(point)):
                 return found
-            new = self.made(n, np_, point, t1)
+            new = self.made(problem, n, np_, point, t1)
             if found is not self and new is not None and new.engine.key == found.engine.key:
                 found.reads = new.reads
                 return found
             self.traces[n, np_] = new
             return new
 
-    def made(self, n, np_, at, t1):
+    def made(self, problem, n, np_, at, t1):
         try:
-            found = Traced(self.problem, n, np_, at, t1)
-        except (KeyboardInterrupt, MemoryError):
-            raise
+            found = Traced(problem, n, np_, at, t1)
         except Exception as error:              # of the function itself: callbacks raise it where it belongs
             self.message = f"the function raises {type(error).__name__} at the start: {error}"
             return None
-        refused = list(found.refused)
+        refused, rhs = list(found.refused), found.functions.rhs is not None
         try:
-            if found.functions.rhs is not None and not found.compile(self.may_compile):
+            if rhs and not found.compile(problem, lambda: may_compile(problem.rhs.value)):
                 refused.append(("fun", f"it has been compiled {MOST_COMPILED} times with other constants: give what "
                                 "changes as parameters p"))
-                found.functions.rhs = None
+                rhs = False
         except (ModelError, *codegen_faults()) as error:
             refused.append(("fun", str(error)))
-            found.functions.rhs = None
+            rhs = False
         self.message = "; ".join(f"{name}: {text}" for name, text in refused)
         if refused:
-            self.tell()
-        return None if found.functions.rhs is None else found
+            self.tell(problem)
+        return found if rhs else None
 
-    def may_compile(self):
-        code = getattr(self.problem.rhs.value, "__code__", type(self.problem.rhs.value))
-        with LOCK:
-            COMPILED[code] = COMPILED.get(code, 0) + 1
-            return COMPILED[code] <= MOST_COMPILED
-
-    def tell(self):
-        if self.problem.asked is True:
+    def tell(self, problem):
+        if problem.asked is True:
             raise NotTraced(self.message)
-        if self.message not in self.warned:
-            self.warned.add(self.message)
+        if self.message not in self.told:
+            self.told.add(self.message)
             warnings.warn(NotTraced("not traced, but called by the library: " + self.message), stacklevel=2)
+
+
+def may_compile(f):
+    """counts how often a function is compiled"""
+    code = getattr(f, "__code__", type(f))
+    with LOCK:
+        COMPILED[code] = COMPILED.get(code, 0) + 1
+        return COMPILED[code] <= MOST_COMPILED
 
 
 def codegen_faults():
