@@ -13,14 +13,16 @@ class Tracer:
     """One call of a function with traced arguments: its graph, and why it cannot be traced, if so."""
 
     def __init__(self, graph, most=None):
-        self.graph, self.refusal, self.most = graph, None, most
+        self.graph, self.refusal, self.least = graph, None, len(graph.nodes)
+        self.most = None if most is None else self.least + most
 
     def constant(self, value):
         return self.graph.c(float(value))
 
     def number(self, node):
         if self.most is not None and len(self.graph.nodes) > self.most:
-            refuse(self, f"the function needs more than {self.most} operations, which would take too long to compile")
+            refuse(self, f"the function has more than {self.most - self.least} operations on single numbers, whose "
+                   "derivatives take long to compile; trace=True does so nevertheless")
         return Number(self, node)
 
     def variable(self, space, index=0):

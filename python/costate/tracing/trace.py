@@ -9,7 +9,7 @@ from costate.tracing.rebound import Rebinder
 from costate.tracing.refusals import Untraceable, line_of, sentence
 
 NEAR = (1e-3, -0.02, 0.1)                 # relative changes of y and p where a trace is compared
-MOST_NODES = 60_000                            # of a function
+MOST_NODES, MOST_ASKED = 5_000, 50_000         # of a function; with trace=True
 
 
 class Shape:
@@ -45,10 +45,10 @@ class Shape:
         return value
 
 
-def traced(graph, f, shape, rows, points, situation=None):
+def traced(graph, f, shape, rows, points, situation=None, most=MOST_NODES):
     """The nodes of f, or raises Untraceable with a sentence for the user.
 
-    points: [(t, y, p, ...)], at which f and its trace are compared; the first one is known to be in the domain of f"""
+    points: [(t, y, p, ...)], at which f and its trace are compared; f is defined at the first one; most: nodes"""
     word = speaks(f)
     if word:
         raise Untraceable(f"the function calls {word}(), which a compiled function would not: call it in on_step")
@@ -60,8 +60,8 @@ def traced(graph, f, shape, rows, points, situation=None):
     if before is not None and not same(before, after):
         raise Untraceable("the function changes what it reads: a counter, a list or an attribute that it keeps between "
                           "calls")
-    nodes = once(graph, f, shape, rows, situation)
-    if after is not None and not same(after, state(f)) or once(graph, f, shape, rows, situation) != nodes:
+    nodes = once(graph, f, shape, rows, situation, most)
+    if after is not None and not same(after, state(f)) or once(graph, f, shape, rows, situation, most) != nodes:
         raise Untraceable("the function is not the same at each call: random numbers, a clock, or what it keeps between "
                           "calls; give such values as parameters")
     for k, at in enumerate(points):
@@ -76,8 +76,8 @@ def traced(graph, f, shape, rows, points, situation=None):
     return nodes
 
 
-def once(graph, f, shape, rows, situation):
-    tracer = Tracer(graph, len(graph.nodes) + MOST_NODES)
+def once(graph, f, shape, rows, situation, most):
+    tracer = Tracer(graph, most)
     try:
         found = Rebinder(tracer).of(f)(*shape.traced(tracer, situation))
         nodes = [as_node(tracer, a) for a in np.ravel(result(tracer, found, rows))]

@@ -1,5 +1,6 @@
 """When a Problem uses traces: which functions, for which sizes, how long they hold, what happens otherwise."""
 import os
+import sys
 import threading
 import warnings
 
@@ -13,8 +14,8 @@ from costate.tracing.building import Functions, model_of
 from costate.tracing.engine import engine
 from costate.tracing.evaluate import agree
 from costate.tracing.reads import same, state
-from costate.tracing.refusals import NotTraced, Untraceable
-from costate.tracing.trace import Shape, points_near, traced, values
+from costate.tracing.refusals import OURS, NotTraced, Untraceable
+from costate.tracing.trace import MOST_ASKED, MOST_NODES, Shape, points_near, traced, values
 
 ASKED = ("auto", True, False)
 MOST_COMPILED = 12              # times that one function is compiled, with other constants, in a process
@@ -52,7 +53,7 @@ class Traced:
         self.graph, self.refused, self.nq = codegen.module("graph").Graph(), [], 0
         self.functions, self.rhs, self.called = Functions(self.graph), problem.rhs.value, called(problem)
         self.shape = Shape(n, np_, problem.memory, [r.whole for r in problem.relations] if problem.switched else None)
-        self.given = len(problem.relations)
+        self.given, self.most = len(problem.relations), MOST_ASKED if problem.asked is True else MOST_NODES
         self.last = (Situation(0, (1,) * self.given),) * problem.switched
         self.points = points_near(at, t1, self.last)
         self.reads = state(*self.called)
@@ -82,7 +83,7 @@ class Traced:
         if of.exact:
             return None
         try:
-            return traced(self.graph, of.value, self.shape, rows, self.points, Situation)
+            return traced(self.graph, of.value, self.shape, rows, self.points, Situation, self.most)
         except Untraceable as error:
             self.refused.append((name, str(error)))
             return None
@@ -203,7 +204,15 @@ class Use:
             raise NotTraced(self.message)
         if self.message not in self.told:
             self.told.add(self.message)
-            warnings.warn(NotTraced("not traced, but called by the library: " + self.message), stacklevel=2)
+            warnings.warn(NotTraced("not traced, but called by the library: " + self.message), stacklevel=depth() - 1)
+
+
+def depth():
+    """the number of frames up to that of the user who began the run"""
+    frame, count = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 def may_compile(f):
