@@ -21,5 +21,5 @@ from costate.tracing import NotTraced
 
 __version__ = version()
 __all__ = ["BoundaryProblem", "CostateError", "Event", "Finding", "Functional", "Map", "Model", "ModelError",
-           "NotTraced", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy", "methods",
-           "option_names", "solve_ivp", "version"]
+           "NotTraced", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy",
+           "methods", "option_names", "solve_ivp", "version"]

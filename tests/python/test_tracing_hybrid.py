@@ -1,5 +1,5 @@
-"""test_tracing_hybrid.py - conditions, events, costs, jumps, memory and masses of traced functions are those of the same
-equations in an equation file."""
+"""test_tracing_hybrid.py - conditions, events, costs, jumps, memory and masses of traced functions are those of the
+same equations in an equation file."""
 import os
 import sys
 import warnings
@@ -43,8 +43,9 @@ v' = -p0*x - if(v > 0, p1, -p1)
 
 
 def test_conditions_in_time_become_stops():
-    a, b = same(lambda t, y, p: [np.where(t < 0.3, p[0], np.where(t < 1.1, p[1], 0.0)) - y[0] + np.floor(t * 2) * (t < 3)],
-                """
+    def f(t, y, p):
+        return [np.where(t < 0.3, p[0], np.where(t < 1.1, p[1], 0.0)) - y[0] + np.floor(t * 2) * (t < 3)]
+    a, b = same(f, """
 state x = 0
 x' = if(t < 0.3, p0, if(t < 1.1, p1, 0)) - x + if(t < 3, floor(t*2), 0)
 """, [0.0], [1.0, 2.0], 2.0)
@@ -78,8 +79,9 @@ def test_sliding():
 
 def test_tables_have_stops():
     """a table in t alone: the steps end at its places"""
-    problem = costate.Problem(lambda t, y, p: p[0] * np.interp(t, [0.0, 0.35, 1.0], [0.0, 1.0, 0.5]) - 0 * y, trace=True,
-                              **SHARP)
+    def f(t, y, p):
+        return p[0] * np.interp(t, [0.0, 0.35, 1.0], [0.0, 1.0, 0.5]) - 0 * y
+    problem = costate.Problem(f, trace=True, **SHARP)
     run = problem.integrate((0, 1), [0.0], [2.0])
     assert abs(run.y[0] - 2 * (0.35 / 2 + 0.65 * 0.75)) < 1e-13
     assert 0.35 in run._b.stops and np.any(np.isclose(run.steps[0], 0.35, rtol=0, atol=1e-15))
@@ -144,13 +146,13 @@ def test_masses():
         return np.array([-p[0] * y[0] + y[1], y[0] ** 2 - y[1], y[2] - 2 * y[0]])
     M = np.diag([1.0, 0.5, 0.0])
     M[0, 1] = 0.1
-    runs = [costate.Problem(f, mass=mass, method="radau2a5", rtol=1e-9, atol=1e-11, trace=trace).integrate(
-        (0, 1), [1.0, 0.5, 2.0], [0.7]) for mass, trace in ((M, True), (M, False), (sparse(M), True)) if mass is not None]
+    at = (0, 1), [1.0, 0.5, 2.0], [0.7]
+    runs = [costate.Problem(f, mass=mass, method="radau2a5", rtol=1e-9, atol=1e-11, trace=trace).integrate(*at)
+            for mass, trace in ((M, True), (M, False), (sparse(M), True)) if mass is not None]
     for other in runs[1:]:
         assert np.allclose(runs[0].y, other.y, atol=1e-12) and runs[0].problem.traced
         assert np.allclose(runs[0].adjoint([1, 0, 1])[1], other.adjoint([1, 0, 1])[1], atol=1e-10)
-    fails(ValueError, "mass has shape", costate.Problem(f, mass=np.eye(2), trace=True).integrate, (0, 1), [1.0, 0.5, 2.0],
-          [0.7])
+    fails(ValueError, "mass has shape", costate.Problem(f, mass=np.eye(2), trace=True).integrate, *at)
 
 
 def sparse(M):
@@ -165,8 +167,9 @@ def test_parts_that_are_not_traced():
     """stay callbacks beside compiled ones"""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        problem = costate.Problem(lambda t, y, p: -p * y, cost=lambda t, y, p: float(np.real(y[0])) ** 2, **SHARP, events=[
-            costate.Event(lambda t, y, p: y[0] - 0.5, jump=lambda t, y, p: np.array([2 * max(y[0], 0.1)]))])
+        event = costate.Event(lambda t, y, p: y[0] - 0.5, jump=lambda t, y, p: np.array([2 * max(y[0], 0.1)]))
+        problem = costate.Problem(lambda t, y, p: -p * y, cost=lambda t, y, p: float(np.real(y[0])) ** 2, **SHARP,
+                                  events=[event])
         run = problem.integrate((0, 1), [1.0], [2.0])
     told = [str(w.message) for w in caught]
     assert not problem.traced and len(told) == 1 and "cost: " in told[0] and "the jump of events[0]: " in told[0]

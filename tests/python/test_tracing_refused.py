@@ -56,7 +56,7 @@ def is_traced(f, tol=1e-12):
     return found
 
 
-# ---- what loses values: the line and the cure -------------------------------------------------------------------------
+# ---- what loses values: the line and the cure ----------------------------------------------------------------------
 
 def branch(t, y, p):
     if y[0] > 0:
@@ -196,7 +196,7 @@ def test_torch_functions():
     refused(lambda t, y, p: -torch.as_tensor(y).tanh().numpy(), "torch.as_tensor(y)")
 
 
-# ---- functions that are not the same at each call ---------------------------------------------------------------------
+# ---- functions that are not the same at each call ------------------------------------------------------------------
 
 def test_random_numbers_and_clocks():
     for f in (lambda t, y, p: -y * (1 + 1e-9 * random.random()), lambda t, y, p: -y * (1 + 1e-9 * np.random.rand()),
@@ -245,7 +245,7 @@ def test_looks_at_types():
     assert not found.problem.traced and "other values" in told[0], told
 
 
-# ---- constants that change ----------------------------------------------------------------------------------------------
+# ---- constants that change -----------------------------------------------------------------------------------------
 
 RATE = 1.0
 TABLE = np.array([1.0, 2.0])
@@ -285,7 +285,8 @@ def test_constants_that_change():
             (of_a_class, lambda: setattr(Settings, "rate", 1.5), np.exp(-1.5)),
             (lambda t, y, p: -settings.rate * y, lambda: setattr(settings, "rate", 0.5), np.exp(-0.5)),
             (lambda t, y, p: -inner[0] * y, lambda: inner.__setitem__(0, 2.5), np.exp(-2.5)),
-            (functools.partial(lambda k, t, y, p: -k[0] * y, inner), lambda: inner.__setitem__(0, 0.25), np.exp(-0.25))):
+            (functools.partial(lambda k, t, y, p: -k[0] * y, inner), lambda: inner.__setitem__(0, 0.25),
+             np.exp(-0.25))):
         RATE = 1.0
         problem = costate.Problem(f, **SHARP)
         first = problem.integrate((0, 1), Y0, P)
@@ -327,13 +328,14 @@ def test_too_many_constants():
     assert told and "as parameters p" in told[0], told
 
 
-# ---- what is allowed ------------------------------------------------------------------------------------------------------
+# ---- what is allowed -----------------------------------------------------------------------------------------------
 
 def test_what_a_user_asks():
     assert not run(branch, trace=False)[1]
     found = run(lambda t, y, p: -y, trace=False)[0]
     assert not found.problem.traced and found.problem.trace_message == "trace=False"
-    for more, words in ((dict(jac=lambda t, y, p: -np.eye(2)), "given"), (dict(derivatives="differences"), "differences")):
+    for more, words in ((dict(jac=lambda t, y, p: -np.eye(2)), "given"),
+                        (dict(derivatives="differences"), "differences")):
         found, told = run(lambda t, y, p: -y, **more)
         assert not found.problem.traced and not told and words in found.problem.trace_message
         fails(costate.NotTraced, words, costate.Problem, lambda t, y, p: -y, trace=True, **more)

@@ -1,4 +1,4 @@
-"""Functions f(t, y, p) as their authors would write them, from public kinds of models: (name, f, y0, p, length of a run).
+"""Functions f(t, y, p) as their authors would write them, from public kinds of models, each with y0, p and an end.
 
 Kinds: plain; where: conditions and loops over components; matmul: products of matrices; tables: np.interp."""
 import functools
@@ -12,13 +12,13 @@ CASES = []
 
 def case(y0, p, T, kind="plain"):
     def keep(f):
-        CASES.append(SimpleNamespace(name=f.__name__, f=f, y0=np.array(y0, dtype=float), p=np.array(p, dtype=float), T=T,
-                                     kind=kind))
+        CASES.append(SimpleNamespace(name=f.__name__, f=f, y0=np.array(y0, dtype=float), p=np.array(p, dtype=float),
+                                     T=T, kind=kind))
         return f
     return keep
 
 
-# ---- chemistry ----------------------------------------------------------------------------------------------------
+# ---- chemistry -----------------------------------------------------------------------------------------------------
 
 @case([1.0, 1e-5, 0.1], [0.04, 1e2, 3e3], 1.0)
 def robertson(t, y, p):
@@ -76,7 +76,7 @@ def repressilator(t, y, p):
     return np.concatenate([p[0] / (1 + np.roll(protein, 1) ** p[1]) - m, p[2] * (m - protein)])
 
 
-# ---- ecology, epidemics -------------------------------------------------------------------------------------------------
+# ---- ecology, epidemics --------------------------------------------------------------------------------------------
 
 @case([10.0, 5.0], [1.1, 0.4, 0.1, 0.4], 3.0)
 def lotka_volterra(t, y, p):
@@ -124,7 +124,7 @@ def allee(t, y, p):
     return growth + 0.1 * (y[::-1] - y) * p[1]
 
 
-# ---- pharmacology ---------------------------------------------------------------------------------------------------------
+# ---- pharmacology --------------------------------------------------------------------------------------------------
 
 @case([5.0, 0.0, 0.0], [1.0, 0.3, 0.2, 0.1], 4.0)
 def two_compartments(t, y, p):
@@ -158,7 +158,7 @@ def transit_chain(t, y, p):
     return p[1] * (before - y)
 
 
-# ---- circuits, mechanics ------------------------------------------------------------------------------------------------
+# ---- circuits, mechanics -------------------------------------------------------------------------------------------
 
 @case([2.0, 0.1], [3.0], 2.0)
 def van_der_pol(t, y, p):
@@ -190,7 +190,8 @@ def double_pendulum(t, y, p):
     a, b, wa, wb = y
     c, s, m = np.cos(a - b), np.sin(a - b), p[0] + p[1]
     under = p[0] + p[1] * s ** 2
-    return np.array([wa, wb, (-p[1] * s * (wa ** 2 * c + wb ** 2) - p[2] * (m * np.sin(a) - p[1] * np.sin(b) * c)) / under,
+    pull = p[2] * (m * np.sin(a) - p[1] * np.sin(b) * c)
+    return np.array([wa, wb, (-p[1] * s * (wa ** 2 * c + wb ** 2) - pull) / under,
                      (s * (m * wa ** 2 + p[1] * wb ** 2 * c) + p[2] * m * (np.sin(a) * c - np.sin(b))) / under])
 
 
@@ -238,7 +239,7 @@ def robot_arm(t, y, p):
     return np.linalg.solve(M, torque)
 
 
-# ---- neurons, lasers, chaos ----------------------------------------------------------------------------------------------
+# ---- neurons, lasers, chaos ----------------------------------------------------------------------------------------
 
 @case([-1.0, 1.0], [0.7, 0.8, 0.08, 0.5], 5.0)
 def fitzhugh_nagumo(t, y, p):
@@ -296,7 +297,7 @@ def roessler(t, y, p):
     return np.array((-y[1] - y[2], y[0] + p[0] * y[1], p[1] + y[2] * (y[0] - p[2])))
 
 
-# ---- climate, traffic, partial differential equations by lines -------------------------------------------------------
+# ---- climate, traffic, partial differential equations by lines -----------------------------------------------------
 
 @case([280.0, 270.0], [0.6, 5.67e-8, 1361.0], 3.0)
 def energy_balance(t, y, p):
@@ -359,7 +360,7 @@ def special_functions(t, y, p):
                      np.arccos(y[1] / 2) - np.sinh(y[0] / 3) + np.log2(2 + p[0]) + np.sinc(y[2] / 2)])
 
 
-# ---- conditions, and loops over components -----------------------------------------------------------------------------
+# ---- conditions, and loops over components -------------------------------------------------------------------------
 
 @case([0.5, 0.1], [2.0, 1.0], 2.0, "where")
 def stick_slip(t, y, p):
@@ -442,7 +443,7 @@ def largest_wins(t, y, p):
     return p[0] * (best - y) - p[1] * np.min(y) * y + (y > 0.5) * 0.1
 
 
-# ---- products of matrices --------------------------------------------------------------------------------------------
+# ---- products of matrices ------------------------------------------------------------------------------------------
 
 W_HIDDEN = np.random.default_rng(5).normal(size=(4, 3))
 
@@ -488,7 +489,7 @@ def implicit_step(t, y, p):
     return np.linalg.solve(A, p[0] * y ** 2 + np.cumsum(y)) - p[1] * y
 
 
-# ---- tables -----------------------------------------------------------------------------------------------------------
+# ---- tables --------------------------------------------------------------------------------------------------------
 
 HOURS, LIGHT = np.array([0.0, 0.5, 1.0, 1.7, 2.0]), np.array([0.1, 0.9, 1.0, 0.2, 0.4])
 
@@ -526,7 +527,7 @@ def steps_table(t, y, p):
     return p[0] * u - p[1] * y
 
 
-# ---- in other forms ----------------------------------------------------------------------------------------------------
+# ---- in other forms ------------------------------------------------------------------------------------------------
 
 def scaled(factor, t, y, p):
     return factor * p[0] * np.cos(y)

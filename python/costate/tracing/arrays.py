@@ -1,4 +1,4 @@
-"""Traced arrays: arrays of NumPy whose entries are traced numbers or constants, so that views and assignments are NumPy's.
+"""Traced arrays: arrays of NumPy whose entries are traced numbers or constants.  Views and assignments are NumPy's.
 
 They are no subclass of numpy.ndarray: what reads the memory of an array cannot read them."""
 import functools
@@ -170,7 +170,7 @@ for name_ in ("sum", "mean", "prod", "cumsum", "cumprod", "dot", "max", "min", "
     setattr(Array, name_, in_functions(name_))
 
 
-# ---- operators --------------------------------------------------------------------------------------------------------
+# ---- operators -----------------------------------------------------------------------------------------------------
 
 UFUNCS = {**OPERATORS, **RELATIONS, "matmul": "matmul"}
 for short, name_ in UFUNCS.items():
@@ -191,7 +191,7 @@ for short, name_ in {"neg": "negative", "abs": "absolute", "invert": "invert", "
 Array.__hash__ = lambda self: refuse(self.tracer, "hash")
 
 
-# ---- conversions ------------------------------------------------------------------------------------------------------
+# ---- conversions ---------------------------------------------------------------------------------------------------
 
 def wrapped(tracer, found):
     """an array of objects as an Array; of no dimension: its entry"""
@@ -238,7 +238,7 @@ def each(function, count):
     return np.frompyfunc(function, count, 1)
 
 
-# ---- ufuncs -----------------------------------------------------------------------------------------------------------
+# ---- ufuncs --------------------------------------------------------------------------------------------------------
 
 def of_ufunc(tracer, ufunc, method, inputs, more):
     name, out = ufunc.__name__, more.pop("out", None)

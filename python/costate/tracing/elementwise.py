@@ -4,8 +4,8 @@ Every function takes the graph g and nodes.  Conditions are nodes as well; `of_t
 conditions."""
 import math
 
-SAME_NAME = ("exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "sin", "cos", "tan", "sinh", "cosh", "tanh",
-             "floor", "ceil", "fabs", "erf")
+SAME_NAME = ("exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "sin", "cos", "tan", "sinh", "cosh",
+             "tanh", "floor", "ceil", "fabs", "erf")
 OTHER_NAME = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
               "arctanh": "atanh", "absolute": "fabs"}
 COMPARED = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}

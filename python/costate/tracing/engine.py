@@ -9,13 +9,14 @@ from costate._costate import ffi
 from costate.tracing.building import described
 from costate.tracing.codegen import module
 
-# Operations up to which C is compiled with -O1, else with -O0.  Compilers need minutes to optimise long functions without
-# loops; what they gain in a run with its gradient was 10 % in HIRES and 25 % in a heat equation of 50 cells.
+# Operations up to which C is compiled with -O1, else with -O0.  Compilers need minutes to optimise long functions
+# without loops; what they gain in a run with its gradient was 10 % in HIRES and 25 % in a heat equation of 50 cells.
 SMALL = 150
 
 
 class Engine:
-    """key: of its C in the cache; problem: a costate_problem; backend: a linear solver made for it, or None; the object keeps both alive"""
+    """key: of its C in the cache; problem: a costate_problem; backend: a linear solver made for it, or None; the object
+    keeps both alive"""
 
     def __init__(self, key, found):
         self.key, self._found = key, found

@@ -7,11 +7,11 @@ from costate.tracing.numbers import Number, choose, is_scalar
 from costate.tracing.refusals import refuse
 
 # NumPy's own on arrays of objects: they move entries, or add and multiply them.
-NATIVE = """append array_split atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_to column_stack concatenate
-convolve copy correlate cross cumprod cumsum delete diag diagflat diagonal diff dot dsplit dstack ediff1d expand_dims
-flatnonzero_ flip fliplr flipud hsplit hstack inner insert kron meshgrid moveaxis ndim outer ravel repeat reshape resize
-roll rollaxis rot90 row_stack shape size split squeeze stack swapaxes take tensordot tile trace transpose trapz trapezoid
-tril triu vander_ vdot vsplit vstack""".split()
+NATIVE = """append array_split atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_to column_stack
+concatenate convolve copy correlate cross cumprod cumsum delete diag diagflat diagonal diff dot dsplit dstack ediff1d
+expand_dims flip fliplr flipud hsplit hstack inner insert kron meshgrid moveaxis ndim outer ravel repeat reshape resize
+roll rollaxis rot90 row_stack shape size split squeeze stack swapaxes take tensordot tile trace transpose trapz
+trapezoid tril triu vdot vsplit vstack""".split()
 JOINS = ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "row_stack", "block")
 PADDED = ("constant", "edge", "wrap", "reflect", "symmetric")
 TABLE = {}
@@ -32,8 +32,8 @@ def of_function(tracer, function, arguments, named):
 
 
 SORTED = "the order of values depends on them: use np.maximum and np.minimum, or an event"
-CURES = {**dict.fromkeys(("sort", "argsort", "argmax", "argmin", "median", "percentile", "quantile", "unique", "partition"),
-                         SORTED),
+CURES = {**dict.fromkeys(("sort", "argsort", "argmax", "argmin", "median", "percentile", "quantile", "unique",
+                          "partition"), SORTED),
          **dict.fromkeys(("searchsorted", "digitize", "nonzero", "argwhere", "flatnonzero", "extract", "compress"),
                          "an index depends on a value: use np.where, or np.interp for tables"),
          **dict.fromkeys(("array_equal", "allclose", "isclose", "count_nonzero"),
@@ -46,7 +46,8 @@ def depends(a):
     """has it a traced number?"""
     if isinstance(a, (list, tuple)):
         return any(map(depends, a))
-    entries = a.entries.flat if isinstance(a, Array) else a.flat if isinstance(a, np.ndarray) and a.dtype == object else (a,)
+    a = a.entries if isinstance(a, Array) else a
+    entries = a.flat if isinstance(a, np.ndarray) and a.dtype == object else (a,)
     return any(isinstance(b, Number) for b in entries)
 
 
@@ -105,7 +106,7 @@ def refuse_rest(tracer, what, named, **usual):
             refuse(tracer, f"{what} with {name}=: leave it out")
 
 
-# ---- shapes -----------------------------------------------------------------------------------------------------------
+# ---- shapes --------------------------------------------------------------------------------------------------------
 
 def new(value):
     def made(tracer, a, fill_value=value, dtype=None, order="K", subok=True, shape=None, **more):
@@ -150,13 +151,13 @@ def copyto(tracer, target, source, casting="same_kind", where=True):
         objects(tracer, np.where(where, source, target))
 
 
-# ---- sums and extremes ------------------------------------------------------------------------------------------------
+# ---- sums and extremes ---------------------------------------------------------------------------------------------
 
 def over(name):
     def made(tracer, a, axis=None, dtype=None, out=None, keepdims=False, initial=None, **more):
+        if name not in ("add", "multiply"):
+            dtype, out = None, dtype if out is None else out        # their third argument is out
         refuse_rest(tracer, name, dict(out=out, dtype=dtype, **more), dtype=float, where=True)
-        if name in ("maximum", "minimum") and axis is None:
-            axis = None
         more = dict(axis=axis, keepdims=keepdims is True, initial=initial)
         found = reduced(name, objects(tracer, a), more)
         return found if is_scalar(found) else wrapped(tracer, np.asarray(found, dtype=object))
@@ -164,12 +165,9 @@ def over(name):
 
 
 TABLE[np.sum], TABLE[np.prod] = over("add"), over("multiply")
-TABLE[np.max] = TABLE[np.amax] = lambda tracer, a, axis=None, out=None, **more: \
-    over("maximum")(tracer, a, axis=axis, out=out, **more)
-TABLE[np.min] = TABLE[np.amin] = lambda tracer, a, axis=None, out=None, **more: \
-    over("minimum")(tracer, a, axis=axis, out=out, **more)
-TABLE[np.any] = lambda tracer, a, axis=None, out=None, **more: over("logical_or")(tracer, a, axis=axis, out=out, **more)
-TABLE[np.all] = lambda tracer, a, axis=None, out=None, **more: over("logical_and")(tracer, a, axis=axis, out=out, **more)
+TABLE[np.max] = TABLE[np.amax] = over("maximum")
+TABLE[np.min] = TABLE[np.amin] = over("minimum")
+TABLE[np.any], TABLE[np.all] = over("logical_or"), over("logical_and")
 
 
 def counted(a, axis):
@@ -210,7 +208,7 @@ def average(tracer, a, axis=None, weights=None, **more):
     return np.sum(product, axis=axis) / np.sum(weights, axis=axis)
 
 
-# ---- conditions -------------------------------------------------------------------------------------------------------
+# ---- conditions ----------------------------------------------------------------------------------------------------
 
 CHOOSE = each(choose, 3)
 
@@ -283,7 +281,7 @@ def polyval(tracer, p, x):
     return found
 
 
-# ---- tables and linear algebra: algebra.py ---------------------------------------------------------------------------
+# ---- tables and linear algebra: algebra.py -------------------------------------------------------------------------
 
 @traces(np.interp)
 def interp(tracer, x, xp, fp, left=None, right=None, period=None):

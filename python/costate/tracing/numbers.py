@@ -267,10 +267,11 @@ def cast(a, dtype):
     refuse(a.tracer, f"values are made {dtype}, which loses digits: leave them in double precision")
 
 
-# ---- operators and methods: apply("add", a, b) ------------------------------------------------------------------------
+# ---- operators and methods: apply("add", a, b) ---------------------------------------------------------------------
 
-OPERATORS = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power", "mod": "remainder",
-             "floordiv": "floor_divide", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"}
+OPERATORS = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
+             "mod": "remainder", "floordiv": "floor_divide", "and": "bitwise_and", "or": "bitwise_or",
+             "xor": "bitwise_xor"}
 RELATIONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}
 METHODS = ("exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "sin", "cos", "tan", "sinh", "cosh", "tanh",
            "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "arctan2", "hypot", "floor", "ceil", "trunc",

@@ -125,5 +125,3 @@ def speaks(f):
 
 def same(a, b):
     return a is not None and a == b
-
-

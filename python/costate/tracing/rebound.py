@@ -85,6 +85,9 @@ def entries_with(tracer, entries, ndmin):
     return Array(tracer, entries.reshape(shape))
 
 
+REPLACED = ("array", "asarray", "asanyarray", "ascontiguousarray", "zeros", "ones", "empty", "full", "r_")
+
+
 class Joined:
     """np.r_ of arrays, lists and numbers; everything else is NumPy's own"""
 
@@ -101,8 +104,7 @@ class Rebinder:
 
     def __init__(self, tracer):
         self.numpy, self.known = Numpy(tracer), {}
-        self.functions = {id(getattr(np, name)): getattr(self.numpy, name) for name in
-                          ("array", "asarray", "asanyarray", "ascontiguousarray", "zeros", "ones", "empty", "full", "r_")}
+        self.functions = {id(getattr(np, name)): getattr(self.numpy, name) for name in REPLACED}
 
     def of(self, f):
         """f with these replacements, as far as it is a function of Python"""

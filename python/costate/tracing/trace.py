@@ -62,8 +62,8 @@ def traced(graph, f, shape, rows, points, situation=None, most=MOST_NODES):
                           "calls")
     nodes = once(graph, f, shape, rows, situation, most)
     if after is not None and not same(after, state(f)) or once(graph, f, shape, rows, situation, most) != nodes:
-        raise Untraceable("the function is not the same at each call: random numbers, a clock, or what it keeps between "
-                          "calls; give such values as parameters")
+        raise Untraceable("the function is not the same at each call: random numbers, a clock, or what it keeps "
+                          "between calls; give such values as parameters")
     for k, at in enumerate(points):
         if k:
             try:
@@ -71,8 +71,9 @@ def traced(graph, f, shape, rows, points, situation=None, most=MOST_NODES):
             except Exception:                   # outside its domain
                 continue
         if not agree(graph, nodes, shape.value_of(at), wanted):
-            raise Untraceable(f"its trace has other values than the function at t = {at[0]:.10g}: the function looks at "
-                              "the type of its arguments, or keeps values between calls")
+            raise Untraceable(f"its trace has other values than the function at t = {at[0]:.10g}: the function looks "
+                              "at the type of its arguments, computes in single precision, or keeps values between "
+                              "calls")
     return nodes
 
 
@@ -86,7 +87,8 @@ def once(graph, f, shape, rows, situation, most):
             raise tracer.refusal from None
         if isinstance(error, Untraceable):
             raise
-        raise Untraceable(sentence(line_of(error), f"raises {type(error).__name__} for traced values: {error}")) from error
+        what = f"raises {type(error).__name__} for traced values: {error}"
+        raise Untraceable(sentence(line_of(error), what)) from error
     if tracer.refusal is not None:              # the function caught it
         raise tracer.refusal
     return nodes

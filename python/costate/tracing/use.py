@@ -154,8 +154,8 @@ def called(problem):
 
 
 class Use:
-    """The traces of one Problem, by sizes.  It does not hold the Problem, so that this is freed without the collector of
-    cycles."""
+    """The traces of one Problem, by sizes.  It does not hold the Problem, so that this is freed without the collector
+    of cycles."""
 
     def __init__(self, problem):
         self.traces, self.lock, self.told = {}, threading.RLock(), set()
