@@ -387,12 +387,12 @@ class Problem:
         """the next call in this thread makes a new solver"""
         self._local.built = None
 
-    def built(self, t, y0, p, t1=None):
+    def built(self, t, y0, p, t1=None, stepwise=False):
         """what solves the problem for these sizes in this thread, and the library's state and parameters; t1: the end
-        of the run, if it is known"""
+        of the run, if it is known; stepwise: on_step is called"""
         n, y, p = self.sizes(t, y0, p)
         at = (float(t), y[:n].copy(), p.copy()) + ((y[n:].copy(),) if self.memory else ())
-        known, trace = getattr(self._local, "built", None), self._use.at(self, n, p.size, at, t1)
+        known, trace = getattr(self._local, "built", None), self._use.at(self, n, p.size, at, t1, stepwise)
         if known is None or (known.n, known.np) != (n, p.size) or known.trace is not trace:
             known = self._local.built = Built(self, n, p.size, at, trace)
         return known, known.state(y, float(t), p), p
@@ -507,7 +507,8 @@ class Run:
     def _integrate(self, on_step):
         """again from the start, with differences, where complex steps turn out to be wrong"""
         while True:
-            self._b, y, self._p = self.problem.built(self.t0, *self._given, self._t1)
+            self._b, y, self._p = self.problem.built(self.t0, *self._given, self._t1,
+                                                              on_step is not None)
             self._start = self.problem.start(self._given[0], self._b)
             try:
                 with self._b.lock:
@@ -521,7 +522,7 @@ class Run:
         self._y0, self._looked, self._known_wrong = y.copy(), False, frozenset(self.problem.trust.wrong)
         self._tape = ffi.gc(lib.costate_tape_new(), lib.costate_tape_free) if record else None
         found = np.full((len(times), b.n), np.nan)
-        self._watch(times, found, dense, on_step)
+        self._watch(times, found, dense, on_step if b.trace is None else b.trace.watched(on_step))
         status = lib.costate_integrate(b.solver, self.t0, t1, pointer(y), pointer(self._p) if b.np else ffi.NULL,
                                        self._tape or ffi.NULL)
         self.stopped |= status == lib.COSTATE_STOPPED and on_step is not None and b.owner.raised is None

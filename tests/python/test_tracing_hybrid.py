@@ -163,22 +163,51 @@ def sparse(M):
     return scipy.sparse.csr_matrix(M)
 
 
-def test_parts_that_are_not_traced():
-    """stay callbacks beside compiled ones"""
+def test_all_or_none():
+    """a jump that cannot be traced could change what f reads: then f is called, too"""
+    rate = [1.0]
+
+    def jump(t, y, p):
+        rate[0] = 3.0 if y[0] < 1 else 2.0
+        return y
+
+    def f(t, y, p):
+        return -rate[0] * y
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        event = costate.Event(lambda t, y, p: y[0] - 0.5, jump=lambda t, y, p: np.array([2 * max(y[0], 0.1)]))
-        problem = costate.Problem(lambda t, y, p: -p * y, cost=lambda t, y, p: float(np.real(y[0])) ** 2, **SHARP,
-                                  events=[event])
-        run = problem.integrate((0, 1), [1.0], [2.0])
+        problem = costate.Problem(f, events=[costate.Event(times=[0.5], jump=jump)], cost=lambda t, y, p: float(
+            np.real(y[0])), **SHARP)
+        run = problem.integrate((0, 1), [1.0], [])
     told = [str(w.message) for w in caught]
     assert not problem.traced and len(told) == 1 and "cost: " in told[0] and "the jump of events[0]: " in told[0]
-    assert "fun: " not in told[0] and run._b.trace is not None
-    assert len(run.events) >= 1 and run.derivatives == "differences"
+    assert run._b.trace is None and rate[0] > 1
     given = costate.Map(lambda t, y, p: y[0] - 0.5, jac=lambda t, y, p: [[1.0]], jac_p=lambda t, y, p: [[0.0]])
-    run = costate.Problem(lambda t, y, p: -p * y, events=[costate.Event(given, terminal=True)], trace=True,
-                          **SHARP).integrate((0, 1), [1.0], [2.0])
-    assert abs(run.t - np.log(2) / 2) < 1e-9 and run.problem.traced
+    problem = costate.Problem(lambda t, y, p: -p * y, events=[costate.Event(given, terminal=True)], **SHARP)
+    run = problem.integrate((0, 1), [1.0], [2.0])
+    assert abs(run.t - np.log(2) / 2) < 1e-9 and "the guard of events[0]" in problem.trace_message
+
+
+def test_what_on_step_changes():
+    rate = [1.0]
+
+    def change(step):
+        rate[0] = 2.0
+    problem = costate.Problem(lambda t, y, p: -rate[0] * y, **SHARP)
+    fails(RuntimeError, "trace=False", problem.integrate, (0, 1), [1.0], on_step=change)
+    steps = []
+    run = problem.integrate((0, 1), [1.0], on_step=lambda step: steps.append(step.end))
+    assert problem.traced and steps[-1] == 1.0 and abs(run.y[0] - np.exp(-2)) < 1e-9
+
+    class Slotted:
+        __slots__ = ("rate",)
+    slotted = Slotted()
+    slotted.rate = 1.0
+
+    def slow(step):
+        slotted.rate = 0.0
+    problem = costate.Problem(lambda t, y, p: -slotted.rate * y, max_steps=1000, **SHARP)
+    run = problem.integrate((0, 1), [1.0], on_step=slow)
+    assert run._b.trace is None and run.y[0] > 0.5, "f is called, and sees the change"
 
 
 def test_second_order_and_checks():

@@ -5,18 +5,12 @@ from costate.tracing.codegen import module
 
 
 class Functions:
-    """Nodes of one graph: rhs, cost (lists); guards and jumps by number of their event, relations by theirs: lists, or
-    absent where they are not traced."""
+    """Nodes of one graph, as lists: rhs, cost; guards and jumps by number of their event, None: it has none; relations by
+    number."""
 
     def __init__(self, graph):
         self.graph, self.rhs, self.cost = graph, None, None
         self.guards, self.jumps, self.relations = {}, {}, {}
-
-    def all(self):
-        """all nodes, in an order"""
-        lists = [self.rhs or [], self.cost or []]
-        lists += [part[k] for part in (self.guards, self.jumps, self.relations) for k in sorted(part)]
-        return [a for nodes in lists for a in nodes]
 
 
 def model_of(functions, problem, shape, nq):
@@ -34,8 +28,7 @@ def model_of(functions, problem, shape, nq):
     for k, event in enumerate(problem.events):
         model.events.append(event_of(parts, functions, k, event, shape.n))
     for k, relation in enumerate(problem.relations):
-        guard = functions.relations.get(k, [g.c(0)])[0]
-        model.relations.append(parts.Relation(guard, relation.whole))
+        model.relations.append(parts.Relation(functions.relations[k][0], relation.whole))
     given = set(problem.stops.tolist())
     model.stops = sorted(given)
     module("switches").switches_to_stops(model)
@@ -46,7 +39,7 @@ def model_of(functions, problem, shape, nq):
 def event_of(parts, functions, k, event, n):
     guard = functions.guards.get(k)
     made = parts.Event(f"event_{k}", 0, guard and guard[0], times=[] if event.times is None else event.times.tolist())
-    for i, node in enumerate(functions.jumps.get(k, ())):
+    for i, node in enumerate(functions.jumps.get(k) or ()):
         made.jumps["y" if i < n else "m", i if i < n else i - n] = node
     return made
 

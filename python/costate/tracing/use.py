@@ -36,22 +36,34 @@ def reason_against(problem):
         return "the equations are a Model, which is compiled"
     if problem.asked is False:
         return "trace=False"
-    if problem.rhs.exact:
-        return "derivatives of the right-hand side are given"
+    given = [name for name, of in functions_of(problem) if of.exact]
+    if given:
+        return f"derivatives of {given[0]} are given"
     if problem.derivatives != "auto":
         return f"derivatives={problem.derivatives!r} is given"
     return codegen.why_not()
 
 
-class Traced:
-    """Traces of a problem's functions for some sizes, compiled.
+def functions_of(problem):
+    """[(name, Map)]"""
+    found = [("fun", problem.rhs)] + [("cost", problem.cost)] * (problem.cost is not None)
+    for k, event in enumerate(problem.events):
+        found += [(f"the {what} of events[{k}]", of) for what, of in (("guard", event.guard), ("jump", event.jump))
+                  if of is not None]
+    return found + [(f"the guard of relations[{k}]", r.guard) for k, r in enumerate(problem.relations)]
 
-    functions: their nodes; refused: [(name, sentence)] of those that remain callbacks; reads: what they read besides
+
+class Traced:
+    """Traces of a problem's functions for some sizes, compiled: of all or of none, as one that is called could change
+    what a compiled one has read.
+
+    functions: their nodes; refused: [(name, sentence)] of those that cannot be traced; reads: what they read besides
     their arguments, or None"""
 
     def __init__(self, problem, n, np_, at, t1):
         self.graph, self.refused, self.nq = codegen.module("graph").Graph(), [], 0
-        self.functions, self.rhs, self.called = Functions(self.graph), problem.rhs.value, called(problem)
+        self.functions, self.rhs = Functions(self.graph), problem.rhs.value
+        self.called = [of.value for _, of in functions_of(problem)]
         self.shape = Shape(n, np_, problem.memory, [r.whole for r in problem.relations] if problem.switched else None)
         self.given, self.most = len(problem.relations), MOST_ASKED if problem.asked is True else MOST_NODES
         self.last = (Situation(0, (1,) * self.given),) * problem.switched
@@ -60,27 +72,20 @@ class Traced:
         self.trace_all(problem, at)
 
     def trace_all(self, problem, at):
-        f = self.functions
-        f.rhs = self.one(problem.rhs, "fun", self.shape.n)
-        if f.rhs is None:
-            return
+        f, n = self.functions, self.shape.n
+        f.rhs = self.one(problem.rhs, "fun", n)
         if problem.cost is not None:
             self.nq = np.atleast_1d(np.asarray(problem.cost.value(*at, *self.last))).size
             f.cost = self.one(problem.cost, "cost", self.nq)
         for k, event in enumerate(problem.events):
-            self.keep(f.guards, k, event.guard, f"the guard of events[{k}]", 1)
-            self.keep(f.jumps, k, event.jump, f"the jump of events[{k}]", self.shape.n + self.shape.nm)
+            f.guards[k] = self.one(event.guard, f"the guard of events[{k}]", 1)
+            f.jumps[k] = self.one(event.jump, f"the jump of events[{k}]", n + self.shape.nm)
         for k, relation in enumerate(problem.relations):
-            self.keep(f.relations, k, relation.guard, f"the guard of relations[{k}]", 1)
-
-    def keep(self, where, k, of, name, rows):
-        nodes = None if of is None else self.one(of, name, rows)
-        if nodes is not None:
-            where[k] = nodes
+            f.relations[k] = self.one(relation.guard, f"the guard of relations[{k}]", 1)
 
     def one(self, of, name, rows):
-        """nodes, or None: given derivatives are kept, and what cannot be traced"""
-        if of.exact:
+        """nodes, or None: there is no such function, or it cannot be traced"""
+        if of is None:
             return None
         try:
             return traced(self.graph, of.value, self.shape, rows, self.points, Situation, self.most)
@@ -97,24 +102,35 @@ class Traced:
         return self.engine is not None
 
     def map(self, name):
-        """a costate_map for the function that messages call so, or None"""
+        """the costate_map of the function that messages call so, or None"""
         P, f = self.engine.problem, self.functions
         if name == "fun":
             return P.rhs
-        if name == "cost":
-            return P.cost if f.cost is not None and any(not self.graph.is_zero(a) for a in f.cost) else None
+        if name == "cost":                      # one that is 0 everywhere is not compiled
+            return P.cost if any(not self.graph.is_zero(a) for a in f.cost) else None
         kind, _, k = name.rstrip("]").partition("[")
-        k = int(k)
         if kind.endswith("relations"):
-            return P.relation[k].guard if k in f.relations else None
-        if "guard" in kind:
-            return P.event[k].guard if k in f.guards else None
-        return P.event[k].jump if k in f.jumps else None
+            return P.relation[int(k)].guard
+        return P.event[int(k)].guard if "guard" in kind else P.event[int(k)].jump
 
     def conditions(self):
         """the costate_relations of conditions, which follow those of the problem"""
         P = self.engine.problem
         return [P.relation[k] for k in range(self.given, P.nrelations)]
+
+    def watched(self, on_step):
+        """on_step, which must not change what compiled functions have read"""
+        if on_step is None:
+            return None
+
+        def step(s):
+            found = on_step(s)
+            if not same(self.reads, state(*self.called)):
+                raise RuntimeError(f"on_step has changed at t = {s.end:.10g} what a function of the problem reads: "
+                                   "compiled functions do not see this.  Use Problem(..., trace=False), or an event "
+                                   "with a memory variable")
+            return found
+        return step
 
     # ---- does it still hold?
 
@@ -146,13 +162,6 @@ class Traced:
         return out
 
 
-def called(problem):
-    """the functions of a problem that are traced"""
-    maps = [problem.rhs, problem.cost, *(m for e in problem.events for m in (e.guard, e.jump)),
-            *(r.guard for r in problem.relations)]
-    return [m.value for m in maps if m is not None and not m.exact]
-
-
 class Use:
     """The traces of one Problem, by sizes.  It does not hold the Problem, so that this is freed without the collector
     of cycles."""
@@ -164,10 +173,13 @@ class Use:
             raise NotTraced(f"trace=True, but {self.against}")
         self.message = self.against or ""
 
-    def at(self, problem, n, np_, point, t1):
-        """A Traced that holds at this point, or None: callbacks"""
-        if self.against is not None:
-            return None
+    def at(self, problem, n, np_, point, t1, stepwise=False):
+        """A Traced that holds at this point, or None: callbacks.  stepwise: on_step may change what functions read,
+        which must be seen"""
+        found = None if self.against is not None else self.current(problem, n, np_, point, t1)
+        return None if stepwise and found is not None and found.reads is None else found
+
+    def current(self, problem, n, np_, point, t1):
         with self.lock:
             found = self.traces.get((n, np_), self)
             if found is not self and (found is None or found.holds(point)):
@@ -185,19 +197,19 @@ class Use:
         except Exception as error:              # of the function itself: callbacks raise it where it belongs
             self.message = f"the function raises {type(error).__name__} at the start: {error}"
             return None
-        refused, rhs = list(found.refused), found.functions.rhs is not None
+        refused = found.refused
         try:
-            if rhs and not found.compile(problem, lambda: may_compile(problem.rhs.value)):
+            if not refused and not found.compile(problem, lambda: may_compile(problem.rhs.value)):
                 refused.append(("fun", f"it has been compiled {MOST_COMPILED} times with other constants: give what "
                                 "changes as parameters p"))
-                rhs = False
-        except (ModelError, *codegen_faults()) as error:
+        except ModelError as error:
             refused.append(("fun", str(error)))
-            rhs = False
+        except Exception as error:              # of codegen: conditions or expressions too deep inside each other
+            refused.append(("fun", f"its derivatives cannot be formed: {error}"))
         self.message = "; ".join(f"{name}: {text}" for name, text in refused)
         if refused:
             self.tell(problem)
-        return found if rhs else None
+        return None if refused else found
 
     def tell(self, problem):
         if problem.asked is True:
@@ -221,7 +233,3 @@ def may_compile(f):
     with LOCK:
         COMPILED[code] = COMPILED.get(code, 0) + 1
         return COMPILED[code] <= MOST_COMPILED
-
-
-def codegen_faults():
-    return codegen.module("syntax").Fault, codegen.module("model").Refused
