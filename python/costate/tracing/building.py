@@ -5,8 +5,8 @@ from costate.tracing.codegen import module
 
 
 class Functions:
-    """Nodes of one graph, as lists: rhs, cost; guards and jumps by number of their event, None: it has none; relations by
-    number."""
+    """Nodes of one graph, as lists: rhs, cost; guards and jumps by number of their event, None: it has none; relations
+    by number."""
 
     def __init__(self, graph):
         self.graph, self.rhs, self.cost = graph, None, None

@@ -6,6 +6,7 @@ import numpy as np
 from costate.tracing.elementwise import BITS, FORMULAS, OF_TRUTHS, TRUTHS
 from costate.tracing.refusals import refuse
 
+DEEPEST = 240                                  # conditions inside each other, as in equation files
 CONSTANTS = (float, int, np.floating, np.integer, np.bool_)
 
 
@@ -23,6 +24,8 @@ class Tracer:
         if self.most is not None and len(self.graph.nodes) > self.most:
             refuse(self, f"the function has more than {self.most - self.least} operations on single numbers, whose "
                    "derivatives take long to compile; trace=True does so nevertheless")
+        if self.graph.depth[node] > DEEPEST:
+            refuse(self, f"more than {DEEPEST} conditions are inside each other: use an event, or fewer conditions")
         return Number(self, node)
 
     def variable(self, space, index=0):
