@@ -13,7 +13,10 @@ import costate                                  # noqa: E402
 from cases import run_all                       # noqa: E402
 from costate._costate import ffi                # noqa: E402
 from costate._library import pointer            # noqa: E402
+from costate.tracing import codegen             # noqa: E402
+from costate.tracing.elementwise import FORMULAS, OF_TRUTHS, OTHER_NAME, SAME_NAME, TRUTHS   # noqa: E402
 from costate.tracing.evaluate import evaluated  # noqa: E402
+from costate.tracing.numbers import Tracer, apply, as_node      # noqa: E402
 from traced_functions import CASES              # noqa: E402
 
 warnings.simplefilter("error", costate.NotTraced)
@@ -225,6 +228,43 @@ def check_products(case):
 def test_products():
     direct = sum(check_products(case) for case in CASES)
     assert len(CASES) >= 60 and direct >= 50, f"{direct} of {len(CASES)} functions are computed by mpmath themselves"
+
+
+def test_elementwise_functions():
+    """each has NumPy's values on both sides of its conditions, and at them"""
+    random = np.random.default_rng(2)
+    assert {*SAME_NAME, *OTHER_NAME.values()} == codegen.module("nodes").FUNCTIONS
+    for name, formula in {**FORMULAS, **OF_TRUTHS}.items():
+        real = getattr(np, name, None) or of_scipy(name)
+        for k in range(40 if real else 0):
+            count = formula.__code__.co_argcount - 1
+            at = random.uniform(-3, 3, count) if k < 30 else random.integers(-1, 2, count).astype(float)
+            if name in ("deg2rad", "radians", "rad2deg", "degrees", "logaddexp", "arctanh", "arcsin", "arccos"):
+                at = at / 4
+            check_function(name, real, at)
+
+
+def check_function(name, real, at):
+    tracer = Tracer(codegen.module("graph").Graph())
+    inputs = [tracer.variable("y", k) for k in range(len(at))]
+    found = apply(name, *inputs)
+    g, node = tracer.graph, as_node(tracer, found)
+    with np.errstate(all="ignore"):
+        wanted = float(real(*at))
+    (value,), (bound,) = evaluated(g, [node], lambda key: at[key[2]])
+    assert found.truth == (name in TRUTHS), name
+    if not np.isfinite(wanted) or name in ("remainder", "fmod", "floor_divide") and 0 in at:
+        return
+    gap = abs(value - wanted)
+    assert gap <= 8 * bound + 1e-15 * abs(wanted), f"{name}{tuple(at)}: {value} {wanted}"
+
+
+def of_scipy(name):
+    try:
+        import scipy.special
+    except ImportError:
+        return None
+    return getattr(scipy.special, name)
 
 
 def test_kinds():

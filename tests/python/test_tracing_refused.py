@@ -15,6 +15,7 @@ import numpy as np                              # noqa: E402
 
 import costate                                  # noqa: E402
 from cases import Skipped, fails, run_all       # noqa: E402
+from costate.tracing import use                 # noqa: E402
 
 try:
     import scipy.integrate
@@ -326,6 +327,37 @@ def test_too_many_constants():
         if more:
             break
     assert told and "as parameters p" in told[0], told
+
+
+def test_without_a_compiler():
+    """functions are called, and the message says what to install"""
+    before = os.environ.get("CC")
+    os.environ["CC"] = "/nonexistent/cc"
+    try:
+        found, told = run(lambda t, y, p: -1.2345 * y)
+    finally:
+        del os.environ["CC"]
+        os.environ.update({} if before is None else {"CC": before})
+    assert not found.problem.traced and len(told) == 1 and "there is no C compiler" in told[0], told
+    assert abs(found.y[0] / Y0[0] - np.exp(-1.2345)) < 1e-6
+
+
+def test_sizes():
+    """long functions, and conditions inside each other, are refused before their derivatives are formed"""
+    def long(t, y, p):
+        return -y * np.sum(np.sin(np.arange(3000) * y[0])) / 3000
+
+    def deep(t, y, p):
+        s = y[0]
+        for k in range(300):
+            s = np.where(s > 0.1 * k, 0.5 * s + k, s)
+        return -y * s
+    for f, words in ((long, "more than 5000 operations"), (deep, "more than 240 conditions")):
+        found, told = run(f)
+        assert not found.problem.traced and len(told) == 1 and words in told[0], told
+    Y, Q = np.array([0.5]), np.zeros(0)
+    asked = [use.Traced(costate.Problem(f, trace=True), 1, 0, (0.0, Y, Q), 1.0).refused for f in (long, deep)]
+    assert not asked[0] and "conditions" in asked[1][0][1], asked
 
 
 # ---- what is allowed -----------------------------------------------------------------------------------------------

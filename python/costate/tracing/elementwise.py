@@ -100,4 +100,3 @@ OF_TRUTHS = {
 }
 BITS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor", "invert": "logical_not"}
 TRUTHS = {*COMPARED, *OF_TRUTHS}               # whose values are conditions
-# The functions of the language that are conditions inside need the graph's nodes of both branches, but no values.
