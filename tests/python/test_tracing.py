@@ -17,6 +17,7 @@ from costate.tracing import codegen             # noqa: E402
 from costate.tracing.elementwise import FORMULAS, OF_TRUTHS, OTHER_NAME, SAME_NAME, TRUTHS   # noqa: E402
 from costate.tracing.evaluate import evaluated  # noqa: E402
 from costate.tracing.numbers import Tracer, apply, as_node      # noqa: E402
+from costate.tracing.trace import Shape, traced                 # noqa: E402
 from traced_functions import CASES              # noqa: E402
 
 warnings.simplefilter("error", costate.NotTraced)
@@ -265,6 +266,37 @@ def of_scipy(name):
     except ImportError:
         return None
     return getattr(scipy.special, name)
+
+
+A = np.array([[0.0, 2.0, 1.0, 0.3], [1.0, 0.0, 0.0, 0.2], [3.0, 1.0, -1.0, 0.0], [0.1, 0.2, 0.3, 0.4]])
+ARRAYS = [
+    lambda t, y, p: np.linalg.solve(A, y), lambda t, y, p: np.linalg.solve(A, np.outer(y, p)).ravel(),
+    lambda t, y, p: np.interp(y, [0.0, 0.5, 1.0], [1.0, 3.0, 2.0], left=-1.0, right=7.0),
+    lambda t, y, p: np.interp(y, [0.0, 1.0], p[:2]), lambda t, y, p: np.interp([0.2, 0.7], [0.0, 1.0], y[:2]),
+    lambda t, y, p: np.piecewise(y, [y > 0.2, y > 0.6], [lambda x: 2 * x, 5.0, -1.0]),
+    lambda t, y, p: np.select([y > 0.6, y > 0.2], [2 * y, p], 9.0),
+    lambda t, y, p: np.var(np.outer(y, p), axis=1) + np.outer(y, p).std(axis=0, ddof=1),
+    lambda t, y, p: np.mean(np.outer(y, p), axis=0) + np.outer(y, p).sum(axis=1, keepdims=True).ravel(),
+    lambda t, y, p: np.max(np.outer(y, p), axis=0) - np.outer(y, p).min(axis=1), lambda t, y, p: np.ptp(y) * y,
+    lambda t, y, p: np.einsum("ij,j", A, y) + np.einsum("ii->i", np.outer(y, p)) + np.einsum("i,jk,k->i", y, A, p),
+    lambda t, y, p: np.einsum("ij,jk,kl->il", A, np.outer(y, p), A)[1], lambda t, y, p: np.average(y, weights=p) * y,
+    lambda t, y, p: np.linalg.norm(np.outer(y, p), axis=0) + np.linalg.norm(y, 1) + np.linalg.norm(p, np.inf),
+    lambda t, y, p: np.add.accumulate(y) + np.multiply.outer(y, p)[0] + np.maximum.reduce(np.stack([y, p])),
+    lambda t, y, p: np.polyval(y, p) + np.polyval([1.0, 0.5], y), lambda t, y, p: np.any(y > 0.5) * y + np.all(p > 0),
+    lambda t, y, p: np.clip(y, 0.3, p) + np.clip(y, None, 0.6) + y.clip(0.4), lambda t, y, p: y % 0.3 + p // 0.2,
+    lambda t, y, p: np.where((y > 0.5) ^ (p > 0.5), y, ~(y > 0.2) | (p < 0.1)),
+    lambda t, y, p: np.sinc(y) + np.fix(3 * p),
+]
+
+
+def test_functions_of_arrays():
+    """have NumPy's values, also at the places of tables and where conditions change"""
+    random = np.random.default_rng(4)
+    points = [(0.3, random.uniform(-0.2, 1.2, 4), random.uniform(0.01, 1, 4)) for _ in range(20)]
+    points += [(0.3, np.array([0.0, 0.5, 1.0, 1.5]), np.array([0.25, 0.5, 0.75, 1.0]))]
+    for f in ARRAYS:
+        graph, rows = codegen.module("graph").Graph(), np.size(f(*points[0]))
+        traced(graph, f, Shape(4, 4, 0), rows, points)          # raises where a value differs
 
 
 def test_kinds():
