@@ -1,4 +1,6 @@
 """test_tracing_refused.py - what cannot be traced says why and runs as before; what changes is noticed."""
+import array
+import collections
 import ctypes
 import functools
 import math
@@ -272,9 +274,30 @@ def of_a_class(t, y, p):
     return -Settings.rate * y
 
 
+class Base:
+    factor = 1.0
+    __slots__ = ("slot",)
+
+
+class Derived(Base):
+    def __init__(self):
+        self.slot, self.own = 1.0, 1.0
+
+    @property
+    def product(self):
+        return self.slot * self.own * self.factor
+
+    def rate(self):
+        return self.product * len(self.parts) if hasattr(self, "parts") else self.product
+
+
+class Values(dict):
+    extra = 1.0
+
+
 def test_constants_that_change():
     global RATE
-    settings = Settings()
+    settings, derived, values = Settings(), Derived(), Values(a=1.0)
     inner = [1.0]
 
     def set_rate(value):
@@ -284,6 +307,12 @@ def test_constants_that_change():
             (of_a_global, lambda: set_rate(3.0), np.exp(-3.0)), (late, lambda: set_rate(5.0), np.exp(-3.0)),
             (of_a_table, lambda: TABLE.__setitem__(0, 4.0), np.exp(-4.0)),
             (of_a_class, lambda: setattr(Settings, "rate", 1.5), np.exp(-1.5)),
+            (lambda t, y, p: -derived.rate() * y, lambda: setattr(derived, "slot", 2.0), np.exp(-2.0)),
+            (lambda t, y, p: -derived.rate() * y, lambda: setattr(derived, "own", 2.0), np.exp(-4.0)),
+            (lambda t, y, p: -np.where(t > 0.5, derived.rate(), 4.0) * y, lambda: setattr(Base, "factor", 0.5),
+             np.exp(-3.0)),
+            (lambda t, y, p: -np.where(t > 0.5, values["a"] + values.extra, 1.0) * y,
+             lambda: setattr(values, "extra", 2.0), np.exp(-2.0)),
             (lambda t, y, p: -settings.rate * y, lambda: setattr(settings, "rate", 0.5), np.exp(-0.5)),
             (lambda t, y, p: -inner[0] * y, lambda: inner.__setitem__(0, 2.5), np.exp(-2.5)),
             (functools.partial(lambda k, t, y, p: -k[0] * y, inner), lambda: inner.__setitem__(0, 0.25),
@@ -300,17 +329,19 @@ def test_constants_that_change():
 
 
 def test_constants_of_objects_that_cannot_be_compared():
-    class Slotted:
-        __slots__ = ("rate",)
-    slotted = Slotted()
-    slotted.rate = 1.0
-    problem = costate.Problem(lambda t, y, p: -slotted.rate * y, **SHARP)
+    for rates in (array.array("d", [1.0]), collections.deque([1.0]), np.array([1.0], dtype=object)):
+        check_late_change(rates)
+
+
+def check_late_change(rates):
+    """which does not show at t0"""
+    problem = costate.Problem(lambda t, y, p: -np.where(t > 0.5, rates[0], 1.0) * y, **SHARP)
     problem.integrate((0, 1), Y0, P)
     built = problem._local.built
     problem.integrate((0, 1), Y0, P)
     assert problem.traced and problem._local.built is built, "nothing changed: the solver stays"
-    slotted.rate = 2.0
-    assert abs(problem.integrate((0, 1), Y0, P).y[0] / Y0[0] - np.exp(-2)) < 1e-6
+    rates[0] = 2.0
+    assert abs(problem.integrate((0, 1), Y0, P).y[0] / Y0[0] - np.exp(-1.5)) < 1e-6
 
 
 def test_too_many_constants():

@@ -1,5 +1,4 @@
 """What a function reads besides its arguments: globals, closures, defaults, attributes; to notice that they change."""
-import builtins
 import functools
 import types
 
@@ -8,8 +7,13 @@ import numpy as np
 MOST = 20_000                                  # values that are looked at
 LARGEST = 10_000_000                           # bytes of arrays
 SPEAKS = ("print", "input", "open")
+OF_CLASSES = ("__dict__", "__weakref__", "__doc__", "__module__", "__slots__", "__qualname__", "__abstractmethods__",
+              "_abc_impl", "__parameters__", "__orig_bases__", "__annotations__", "__firstlineno__",
+              "__static_attributes__")
 PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
-SEEN_AS_THEY_ARE = (types.BuiltinFunctionType, np.ufunc, types.MethodDescriptorType, types.WrapperDescriptorType)
+OF_C = (types.MethodDescriptorType, types.WrapperDescriptorType)     # methods of classes that are written in C
+SEEN_AS_THEY_ARE = (types.BuiltinFunctionType, np.ufunc, types.MethodDescriptorType, types.WrapperDescriptorType,
+                    types.MemberDescriptorType, types.GetSetDescriptorType)
 OF_LIBRARIES = ("numpy", "math", "scipy", "builtins", "functools", "itertools", "cmath", "costate")
 
 
@@ -38,17 +42,24 @@ class Reader:
         if isinstance(value, np.ndarray):
             return self.array(value)
         if isinstance(value, (list, tuple)):
-            return type(value), tuple(self.look(part, names) for part in value)
+            return self.more(value, names), tuple(self.look(part, names) for part in value)
         if isinstance(value, dict):
-            return dict, tuple((self.look(key, names), self.look(part, names)) for key, part in value.items())
+            return self.more(value, names), tuple((self.look(key, names), self.look(part, names))
+                                                  for key, part in value.items())
         if isinstance(value, types.FunctionType):
             return self.function(value)
         if isinstance(value, types.MethodType):
             return self.look(value.__func__), self.look(value.__self__, self.names(value.__func__))
         if isinstance(value, functools.partial):
             return self.look(value.func), self.look(value.args), self.look(value.keywords)
-        if isinstance(value, (types.ModuleType, type)):
+        if isinstance(value, types.ModuleType):
             return self.named(value, names)
+        if isinstance(value, type):
+            return self.of_class(value)
+        if isinstance(value, property):
+            return self.look((value.fget, value.fset))
+        if isinstance(value, (staticmethod, classmethod)):
+            return self.look(value.__func__)
         return self.instance(value, names)
 
     def array(self, value):
@@ -71,21 +82,41 @@ class Reader:
         return all_names(getattr(f, "__code__", None))
 
     def named(self, value, names):
-        """a module or a class: only the attributes whose names occur"""
-        if (getattr(value, "__name__", "") if isinstance(value, types.ModuleType) else
-                value.__module__).split(".")[0] in OF_LIBRARIES or getattr(builtins, value.__name__, None) is value:
+        """a module: only the attributes whose names occur"""
+        if of_library(value.__name__):
             return id(value)
         return id(value), tuple(self.look(vars(value)[name], names) for name in names if name in vars(value))
 
+    def of_class(self, kind):
+        """all attributes of a class, and of those that it is derived from"""
+        own = [k for k in kind.__mro__ if not of_library(k.__module__)]
+        return id(kind), tuple(self.look(part) for k in own for name, part in vars(k).items() if name not in OF_CLASSES)
+
     def instance(self, value, names):
         kind = type(value)
-        if kind.__module__.split(".")[0] in OF_LIBRARIES and not callable(value) or not hasattr(value, "__dict__"):
+        if of_library(kind.__module__) and not callable(value):
             raise Unseen
-        own = getattr(kind, "__call__", None)
-        more = self.names(own) if isinstance(own, types.FunctionType) else ()
-        names = tuple(dict.fromkeys((*names, *more)))
-        call = self.look(own) if isinstance(own, types.FunctionType) else None
-        return id(kind), call, self.look(vars(value), names), self.look(kind, names)
+        if any(isinstance(part, OF_C) for k in kind.__mro__[:-1] for part in vars(k).values()):
+            raise Unseen                        # an array.array, a deque, a tensor: its contents are not attributes
+        return self.more(value, names)
+
+    def more(self, value, names):
+        """the attributes of an object and of its class"""
+        kind = type(value)
+        if kind in (list, tuple, dict):
+            return id(kind)
+        slots = [name for k in kind.__mro__ for name in listed(vars(k).get("__slots__", ()))]
+        inside = [getattr(value, name) for name in slots if hasattr(value, name) and name not in OF_CLASSES]
+        return self.of_class(kind) if not of_library(kind.__module__) else id(kind), self.look(inside, names), \
+            self.look(getattr(value, "__dict__", None), names)
+
+
+def listed(names):
+    return (names,) if isinstance(names, str) else names
+
+
+def of_library(module):
+    return module.split(".")[0] in OF_LIBRARIES
 
 
 def filled(cell):
@@ -109,7 +140,7 @@ def state(*functions):
     """what these functions read, comparable with ==; None: it cannot be compared"""
     try:
         return Reader().look(list(functions))
-    except (Unseen, RecursionError):
+    except Exception:                           # Unseen, or an attribute that raises when it is read
         return None
 
 
@@ -118,7 +149,7 @@ def speaks(f):
     reader = Reader()
     try:
         reader.look(f)
-    except (Unseen, RecursionError):
+    except Exception:
         pass
     return reader.speaks
 
