@@ -130,7 +130,7 @@ def table(name, rows):
 def gradients():
     """of a functional of HIRES with respect to its 8 initial values"""
     name, f, span, y0 = PROBLEMS[3]
-    problem = costate.Problem(lambda t, y, p: np.array(f(t, y)), method="radau2a", rtol=RTOL, atol=ATOL)
+    problem = costate.Problem(lambda t, y, p: np.array(f(t, y)), method="radau2a", trace=False, rtol=RTOL, atol=ATOL)
     model = costate.Problem(costate.Model(TEXT[name]), method="radau2a", rtol=RTOL, atol=ATOL)
     w = np.arange(1.0, 9)
 

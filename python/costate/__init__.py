@@ -5,6 +5,7 @@ Problem             equations: integrate, tangents (JVP), adjoints (VJP), gradie
 Model               equations as text, compiled; from_sympy, from_cfunc, from_numba
 Event, Relation     events of hybrid systems; conditions that a step keeps
 Functional          functionals of runs
+NotTraced           the warning about a function that cannot be traced
 BoundaryProblem     boundary value problems
 costate.torch, costate.jax, costate.plots       imported by themselves"""
 from costate._library import CostateError, ModelError, methods, option_names, version
@@ -16,8 +17,9 @@ from costate.models import Model, from_cfunc, from_numba, from_sympy
 from costate.problem import Event, Problem, Relation, Run
 from costate.result import Result
 from costate.review import Finding, Review
+from costate.tracing import NotTraced
 
 __version__ = version()
 __all__ = ["BoundaryProblem", "CostateError", "Event", "Finding", "Functional", "Map", "Model", "ModelError",
-           "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy", "methods",
-           "option_names", "solve_ivp", "version"]
+           "NotTraced", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy",
+           "methods", "option_names", "solve_ivp", "version"]

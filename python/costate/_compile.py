@@ -157,10 +157,10 @@ def translate(place, text, file):
         raise ModelError(done.stderr.strip().replace(path, str(file)))
 
 
-def command():
+def command(level=3):
     """how model.c becomes model.so, as words of a command; CC and CFLAGS of the environment can replace -O3"""
     compiler, more = (shlex.split(os.environ.get(name) or default) for name, default in (("CC", "cc"), ("CFLAGS", "")))
-    optimised = [] if any(word.startswith("-O") for word in [*compiler, *more]) else ["-O3"]
+    optimised = [] if any(word.startswith("-O") for word in [*compiler, *more]) else [f"-O{level}"]
     return [*compiler, *optimised, *FLAGS, *more, "-I", places.INCLUDE, "model.c", "-o", "model.so",
             "-L", places.LIBRARY, f"-Wl,-rpath,{places.LIBRARY}", "-lcostate", "-lm"]
 
@@ -174,8 +174,8 @@ def compiler_version(compiler):
         raise ModelError(NO_COMPILER.format(command=compiler)) from None
 
 
-def compile_(place):
-    words = command()
+def compile_(place, words=None):
+    words = words or command()
     done = subprocess.run(words, capture_output=True, text=True, errors="replace", cwd=place)
     if done.returncode:
         raise ModelError(f"the C compiler failed: {shlex.join(words)}\n{(done.stderr + done.stdout).strip()}")

@@ -24,7 +24,7 @@ class BoundaryProblem:
 
     def __init__(self, rhs, conditions, *, method=None, rtol=1e-6, atol=1e-6, breaks=(), **options):
         own = {name: options.pop(name) for name in list(options) if name in OPTIONS}
-        self.problem = Problem(rhs, **options)
+        self.problem = Problem(rhs, trace=False, **options)
         if callable(conditions) and not hasattr(conditions, "value"):
             def joined(t, y, p):
                 half = len(y) // 2

@@ -26,8 +26,8 @@ def ensemble(problem, t_span, y0, p=None, *, w=None, dy0=None, dp=None, threads=
     w       (n,) or (count, n): gradients of a functional with respect to y(t1); the result then has y0 and p:
             gradients with respect to them, (count, n) and (count, np)
     dy0, dp one direction for each member, (count, n) and (count, np), or for all: the result then has dy, (count, n)
-    threads compiled models (Model) run in as many threads as there are cores, or in this many; functions in Python
-            run in one thread
+    threads compiled models (Model) and traced functions run in as many threads as there are cores, or in this many;
+            functions that are called run in one thread
 
     Returns a Result: y (count, n), q (count, nq), status (names), messages, failed (numbers of the members that failed;
     their rows are NaN), threads.  Gradients with respect to p, and dy, include what initial values of a Model depend on
@@ -48,7 +48,7 @@ def once(problem, t_span, y0, p, w, dy0, dp, threads):
     y = start(b, problem, y0, each_p, count, float(t_span[0]))
     all_.count, all_.t0, all_.t1, all_.y = count, float(t_span[0]), float(t_span[1]), pointer(y)
     all_.progress, all_.ctx = ffi.addressof(lib, "costate_watch_progress"), b.watch
-    all_.threads = (threads or 0) if problem.model is not None else 1
+    all_.threads = (threads or 0) if problem.model is not None or b.trace is not None else 1
     if b.np:
         values, shared = members(p_one if p is None else p, count, b.np, "p")
         keep.append(values)

@@ -132,7 +132,7 @@ class System:
         return out
 
     def build(self, method, jacobian, options):
-        problem = Problem(self.value, method=method, derivatives="differences", **options)
+        problem = Problem(self.value, method=method, derivatives="differences", trace=False, **options)
         return Plain(problem, self, jacobian), self.y0.view(float).copy(), None
 
 

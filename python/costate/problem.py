@@ -14,6 +14,7 @@ from costate.maps import (Bound, Map, Owner, Situation, as_map, in_pattern, leas
                           raise_what_was_raised)
 from costate.result import Result
 from costate.review import reviewed
+from costate.tracing import Use, asked
 
 
 AT_START = {None: lib.COSTATE_START_DEFAULT, "fire": lib.COSTATE_START_FIRE, "ignore": lib.COSTATE_START_IGNORE}
@@ -64,8 +65,9 @@ class Relation:
 class Built:
     """A problem for some n, np in one thread: the C structs, and a solver."""
 
-    def __init__(self, problem, n, np_, at):
+    def __init__(self, problem, n, np_, at, trace=None):
         self.owner, self.others, self.keep, self.problem = Owner(), [], [], problem     # others: those of events
+        self.trace = trace                      # a Traced, whose maps take the place of callbacks; or None
         self.P = ffi.new("costate_problem *")
         self.o = ffi.new("costate_options *")
         self.watch = ffi.new("costate_watch *")
@@ -80,8 +82,9 @@ class Built:
             self.of_compiled = "differences" if model.differences else "exact"
         else:
             self.fill(at)
-        if problem.stops.size:
-            self.P.nstops, self.P.stops = problem.stops.size, pointer(problem.stops)
+        self.stops = problem.stops if trace is None else np.union1d(problem.stops, trace.stops)
+        if self.stops.size:
+            self.P.nstops, self.P.stops = self.stops.size, pointer(self.stops)
         self.N = self.n + self.nq + self.nm
         self.options()
         self.solver = ffi.gc(lib.costate_new(library.method(problem.method), self.P, self.o), lib.costate_free)
@@ -107,22 +110,43 @@ class Built:
                 continue                        # this part is now known; perhaps another one is wrong, too
         return bound
 
+    def place(self, parent, member, of, slot, name, rows, owner=None):
+        """a costate_map of a struct: compiled from a trace, or else callbacks, whose Bound is returned"""
+        compiled = None if self.trace is None else self.trace.map(name)
+        if compiled is not None:
+            setattr(parent, member, compiled)
+            return None
+        bound = self.bind(of, slot, name, rows, owner)
+        bound.fill(getattr(parent, member), slot)
+        return bound
+
     def fill(self, at):
         problem, P = self.problem, self.P
         P.n, P.np, P.nm, P.ctx = self.n, self.np, self.nm, self.owner.handle
-        rhs = self.bind(problem.rhs, "rhs", "fun", self.n)
-        rhs.fill(P.rhs, "rhs")
-        if problem.rhs.jac is not None or rhs.way(1) == "differences":
+        rhs = self.place(P, "rhs", problem.rhs, "rhs", "fun", self.n)
+        if rhs is not None and (problem.rhs.jac is not None or rhs.way(1) == "differences"):
             P.jac = lib.costate_py_jac
         self.nq = 0
         if problem.cost is not None:
             last = (Situation(0, (1,) * len(problem.relations)),) * problem.switched
             self.nq = np.atleast_1d(np.asarray(problem.cost.value(*at, *last))).size
-            self.bind(problem.cost, "cost", "cost", self.nq).fill(P.cost, "cost")
+            self.place(P, "cost", problem.cost, "cost", "cost", self.nq)
         P.nq = self.nq
-        self.matrices(rhs)
+        if rhs is None:
+            self.compiled_matrices()
+        else:
+            self.matrices(rhs)
         self.events()
         self.relations()
+
+    def compiled_matrices(self):
+        """Jacobian, its pattern and the mass matrix, of a trace"""
+        n, mass, of = self.n, self.problem.mass, self.trace.engine.problem
+        if mass is not None and np.shape(mass) != (n, n):
+            raise ValueError(f"mass has shape {np.shape(mass)}; expected ({n}, {n})")
+        if self.problem.sparsity is not None:
+            Pattern.of(sparsity_matrix(self.problem.sparsity), n, "sparsity")       # refuses one of another shape
+        self.P.jac, self.P.pattern, self.P.mass = of.jac, of.pattern, of.mass
 
     def matrices(self, rhs):
         """the mass matrix and the sparsity pattern"""
@@ -142,48 +166,57 @@ class Built:
             self.owner.mass = np.ascontiguousarray(in_pattern(rhs.pattern, matrix, "mass"), dtype=float)
         P.mass = lib.costate_py_mass
 
-    def structs(self, kind, items):
-        """(struct, item, owner of its callbacks) for each of P.<kind>, which are made for these items"""
-        if not items:
+    def structs(self, kind, items, more=0):
+        """(struct, item, owner of its callbacks) for each of P.<kind>, which are made for these items; more: structs
+        behind them"""
+        if not len(items) + more:
             return ()
-        array, owners = ffi.new(f"costate_{kind}[]", len(items)), [Owner() for _ in items]
+        array, owners = ffi.new(f"costate_{kind}[]", len(items) + more), [Owner() for _ in items]
         self.keep.append(array)
         self.others += owners
-        setattr(self.P, f"n{kind}s", len(items))
+        setattr(self.P, f"n{kind}s", len(items) + more)
         setattr(self.P, kind, array)
         return zip(array, items, owners)
 
     def events(self):
         for k, (event, of, owner) in enumerate(self.structs("event", self.problem.events)):
             if of.guard is not None:
-                self.bind(of.guard, "guard", f"the guard of events[{k}]", 1, owner).fill(event.guard, "guard")
+                self.place(event, "guard", of.guard, "guard", f"the guard of events[{k}]", 1, owner)
             else:
                 self.keep.append(of.times)
                 event.ntimes, event.times = len(of.times), pointer(of.times)
             if of.jump is not None:
-                self.bind(of.jump, "jump", f"the jump of events[{k}]", self.n + self.nm, owner).fill(event.jump, "jump")
+                self.place(event, "jump", of.jump, "jump", f"the jump of events[{k}]", self.n + self.nm, owner)
             event.direction, event.terminal, event.passes = of.direction, of.terminal, of.passes
             event.at_start = of.at_start
             setattr(event, "from", lib.COSTATE_ANY_MODE if of.active is None else of.active)
             event.to, event.ctx = lib.COSTATE_SAME_MODE if of.to is None else of.to, owner.handle
 
     def relations(self):
-        for k, (relation, of, owner) in enumerate(self.structs("relation", self.problem.relations)):
-            self.bind(of.guard, "guard", f"the guard of relations[{k}]", 1, owner).fill(relation.guard, "guard")
+        """those of the problem; those of conditions in traced functions follow"""
+        given = self.problem.relations
+        of_trace = [] if self.trace is None else self.trace.conditions()
+        for k, (relation, of, owner) in enumerate(self.structs("relation", given, len(of_trace))):
+            self.place(relation, "guard", of.guard, "guard", f"the guard of relations[{k}]", 1, owner)
             relation.whole, relation.ctx = of.whole, owner.handle
+        for k, relation in enumerate(of_trace, len(given)):
+            self.P.relation[k] = relation
 
     def options(self):
         problem, o = self.problem, self.o
         library.tolerances(o, self.n, problem.rtol, problem.atol, self.keep)
-        if problem.model is None and not problem.options.get("autonomous"):
+        if problem.model is None and self.trace is None and not problem.options.get("autonomous"):
             o.gradient_estimate = lib.COSTATE_ESTIMATE_LOCAL        # a function may raise for a state of another time
         inside = {"accurate_inside": "members" not in problem.options}
         for name, value in {**inside, **problem.options}.items():
             library.set_option(o, name, value, self.keep)
         if self.way == "differences":
             o.differences = 1                   # in place of second derivatives, too
-        if problem.model is not None and problem.model.backend and not o.solver:
-            o.backend = problem.model.backend
+        if self.trace is not None and self.trace.conditions() and "sliding" not in problem.options:
+            o.sliding = 1                       # a function may slide: its callbacks chattered
+        compiled = problem.model if self.trace is None else self.trace.engine
+        if compiled is not None and compiled.backend and not o.solver:
+            o.backend = compiled.backend
         self.watch.handle, self.watch.n, self.watch.N = self.owner.handle, self.n, self.N
         o.on_step, o.on_step_ctx = ffi.addressof(lib, "costate_watch_step"), self.watch
         o.on_back, o.on_back_ctx = ffi.addressof(lib, "costate_watch_back"), self.watch
@@ -287,7 +320,7 @@ class Problem:
 
     def __init__(self, rhs, *, jac=None, jac_p=None, jac_t=None, jac_m=None, jvp=None, vjp=None, hvp=None, cost=None,
                  mass=None, sparsity=None, events=(), relations=(), stops=(), memory=0, method="auto", rtol=1e-6,
-                 atol=1e-6, derivatives="auto", **options):
+                 atol=1e-6, derivatives="auto", trace="auto", **options):
         given = dict(jac=jac, jac_p=jac_p, jac_t=jac_t, jac_m=jac_m, jvp=jvp, vjp=vjp, hvp=hvp)
         self.model = rhs if hasattr(rhs, "problem") else None
         if self.model is not None or isinstance(rhs, Map):
@@ -313,7 +346,18 @@ class Problem:
             if name not in library.option_names():
                 library.set_option(None, name, None, None)
         self.options, self.trust = options, Trust(derivatives, bool(options.get("differences")))
-        self._local = threading.local()
+        self._local, self.asked = threading.local(), asked(trace)
+        self._use = Use(self)
+
+    @property
+    def traced(self):
+        """Are all functions compiled from traces?  False before the first run."""
+        return any(t is not None for t in self._use.traces.values()) and not self._use.message
+
+    @property
+    def trace_message(self):
+        """why functions are not traced, by function; "" if they are"""
+        return self._use.message
 
     def jumps(self):
         """all times at which functions may jump in t: stops, and given times of events, sorted"""
@@ -343,13 +387,14 @@ class Problem:
         """the next call in this thread makes a new solver"""
         self._local.built = None
 
-    def built(self, t, y0, p):
-        """what solves the problem for these sizes in this thread, and the library's state and parameters"""
+    def built(self, t, y0, p, t1=None, stepwise=False):
+        """what solves the problem for these sizes in this thread, and the library's state and parameters; t1: the end
+        of the run, if it is known; stepwise: on_step is called"""
         n, y, p = self.sizes(t, y0, p)
-        known = getattr(self._local, "built", None)
-        if known is None or (known.n, known.np) != (n, p.size):
-            known = self._local.built = Built(self, n, p.size, (float(t), y[:n].copy(), p) +
-                                              ((y[n:].copy(),) if self.memory else ()))
+        at = (float(t), y[:n].copy(), p.copy()) + ((y[n:].copy(),) if self.memory else ())
+        known, trace = getattr(self._local, "built", None), self._use.at(self, n, p.size, at, t1, stepwise)
+        if known is None or (known.n, known.np) != (n, p.size) or known.trace is not trace:
+            known = self._local.built = Built(self, n, p.size, at, trace)
         return known, known.state(y, float(t), p), p
 
     def start(self, y0, built):
@@ -462,7 +507,8 @@ class Run:
     def _integrate(self, on_step):
         """again from the start, with differences, where complex steps turn out to be wrong"""
         while True:
-            self._b, y, self._p = self.problem.built(self.t0, *self._given)
+            self._b, y, self._p = self.problem.built(self.t0, *self._given, self._t1,
+                                                              on_step is not None)
             self._start = self.problem.start(self._given[0], self._b)
             try:
                 with self._b.lock:
@@ -476,7 +522,7 @@ class Run:
         self._y0, self._looked, self._known_wrong = y.copy(), False, frozenset(self.problem.trust.wrong)
         self._tape = ffi.gc(lib.costate_tape_new(), lib.costate_tape_free) if record else None
         found = np.full((len(times), b.n), np.nan)
-        self._watch(times, found, dense, on_step)
+        self._watch(times, found, dense, on_step if b.trace is None else b.trace.watched(on_step))
         status = lib.costate_integrate(b.solver, self.t0, t1, pointer(y), pointer(self._p) if b.np else ffi.NULL,
                                        self._tape or ffi.NULL)
         self.stopped |= status == lib.COSTATE_STOPPED and on_step is not None and b.owner.raised is None
@@ -733,7 +779,7 @@ class Run:
         """gradient with respect to all marks: of events, of the stops of the problem, of relations"""
         stops, marks, first = np.zeros(self.problem.stops.size), self._marks(), self._b.P.nevents
         for (t, number), value in zip(marks, gradient):
-            if number < 0:
+            if number < 0 and t in self.problem.stops:      # others are those of conditions in traced functions
                 stops[np.searchsorted(self.problem.stops, t)] = value
         of = np.array([number for _, number in marks], dtype=int)
         return dict(events=gradient[(of >= 0) & (of < first)], stops=stops, relations=gradient[of >= first])
