@@ -3,7 +3,12 @@ import re
 
 import numpy as np
 
-from costate._costate import ffi, lib
+try:
+    from costate._costate import ffi, lib
+except ImportError as missing:
+    raise ImportError(f"costate's library cannot be loaded: {missing}. A wheel needs the libraries that it was built "
+                      "with, LAPACK and mostly KLU and SuperLU. If this machine has other versions of them, build the "
+                      "wheel here from the sources (pip install).", name=missing.name, path=missing.path) from None
 
 
 class CostateError(RuntimeError):
