@@ -9,6 +9,7 @@ from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, taken, vector
 from costate.functional import Functional, Start, estimated, second_order
 from costate._derivatives import Mistrusted, Scales, Trust
+from costate._formed import formed
 from costate._pattern import Pattern
 from costate.maps import (Bound, Map, Owner, Situation, as_map, in_pattern, least_exact,
                           raise_what_was_raised)
@@ -313,7 +314,7 @@ class Problem:
             if name not in library.option_names():
                 library.set_option(None, name, None, None)
         self.options, self.trust = options, Trust(derivatives, bool(options.get("differences")))
-        self._local = threading.local()
+        self.formed, self._local = {}, threading.local()         # formed: the same for y0 and p that are not vectors
 
     def jumps(self):
         """all times at which functions may jump in t: stops, and given times of events, sorted"""
@@ -370,7 +371,9 @@ class Problem:
         True: the run can be differentiated, and evaluated at any time; dense: True: the run has steps_t and steps_y,
         the ends of all steps; on_step(step): called after each step, returns True to stop.  It begins again at the
         start where complex steps of a function turn out to be wrong, which are then replaced by differences"""
-        return Run(self, t_span, y0, p, t_eval, record, dense, on_step)
+        more = dict(t_eval=t_eval, record=record, dense=dense, on_step=on_step)
+        other = formed(self, y0, p)
+        return Run(self, t_span, y0, p, **more) if other is None else other.integrate(t_span, y0, p, **more)
 
     def jvp(self, t_span, y0, p=None, dy0=None, dp=None):
         """(y(t1), its derivative along dy0 and dp)"""
@@ -392,13 +395,16 @@ class Problem:
         next call"""
         if tol is None and not estimate:
             return self.integrate(t_span, y0, p).gradient(functional)
+        if (other := formed(self, y0, p)) is not None:
+            return other.gradient(functional, t_span, y0, p, tol=tol, estimate=estimate, factor=factor)
         return estimated(self, functional, t_span, y0, p, tol, factor)
 
     def check(self, t_span, y0=None, p=None):
         """A Review of the problem along the run from t_span[0] to t_span[1]: callbacks and their derivatives at points
         of the run, derivatives of the run, estimated errors, events, stiffness, tolerances.  Call it once for a model,
         and print what it returns; its `ok` is True if nothing is wrong."""
-        return reviewed(self, t_span, y0, p)
+        other = formed(self, y0, p)
+        return reviewed(self, t_span, y0, p) if other is None else other.check(t_span, y0, p)
 
     def ensemble(self, t_span, y0=None, p=None, **more):
         """Runs from each row of y0 with each row of p, in parallel threads: costate.ensemble.ensemble"""
@@ -414,6 +420,9 @@ class Problem:
         in any case"""
         if tol is None and not estimate:
             return self.integrate(t_span, y0, p).hessp(functional, vy0, vp)
+        if (other := formed(self, y0, p)) is not None:
+            return other.hessp(functional, t_span, y0, p, vy0, vp, tol=tol, estimate=estimate, factor=factor,
+                               product_atol=product_atol)
         return estimated(self, functional, t_span, y0, p, tol, factor, (vy0, vp), product_atol)
 
 
