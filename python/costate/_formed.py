@@ -24,6 +24,11 @@ def formed(problem, y0, p):
     else:
         forms = form(y0, "y0"), form(p, "p")
         refuse_states(problem, forms[0])
+    return kept(problem, *forms)
+
+
+def kept(problem, *forms):
+    """the Formed of these forms, made once"""
     key = tuple(one.key for one in forms)
     with LOCK:
         if key not in problem.formed:
@@ -65,8 +70,13 @@ class Formed:
     """A problem for vectors that calls the functions of another one with y and p in their forms."""
 
     def __init__(self, problem, y, p):
-        self.y, self.p = y, p
-        self.problem = problem if problem.model is not None else self.of_vectors(problem)
+        self.whole, self.y, self.p, self.problem = problem, y, p, problem
+        if problem.model is None:
+            self.problem = self.of_vectors(problem)
+            self.problem.form = self
+
+    def __reduce__(self):
+        return kept, (self.whole, self.y, self.p)
 
     # ---- functions
 

@@ -10,6 +10,7 @@ from costate._derivatives import (APART, STEP, WIDE, Checked, Comparison, Lackin
 from costate._derivatives import along as moved_along
 from costate._library import taken
 from costate._pattern import Outgrown
+from costate._shown import of_map
 
 
 class Map:
@@ -34,6 +35,8 @@ class Map:
         self.value, self.jvp, self.vjp, self.hvp = value, jvp, vjp, hvp
         self.jac, self.jac_p, self.jac_t, self.jac_m = (constant(matrix) for matrix in (jac, jac_p, jac_t, jac_m))
 
+    __repr__ = of_map
+
     @property
     def exact(self):
         """are derivatives given?"""
@@ -50,12 +53,18 @@ class Map:
 Situation = namedtuple("Situation", "mode relation")
 
 
+class Constant:
+    """A matrix as a function."""
+
+    def __init__(self, matrix):
+        self.matrix = np.array(matrix, dtype=float)
+
+    def __call__(self, *at):
+        return self.matrix
+
+
 def constant(jacobian):
-    """a matrix as a function"""
-    if jacobian is None or callable(jacobian):
-        return jacobian
-    matrix = np.array(jacobian, dtype=float)
-    return lambda *at: matrix
+    return jacobian if jacobian is None or callable(jacobian) else Constant(jacobian)
 
 
 def as_map(of):

@@ -5,10 +5,12 @@ import threading
 import numpy as np
 
 from costate import _library as library
+from costate import _shown as shown
 from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, taken, vector
 from costate.functional import Functional, Start, estimated, second_order
 from costate._derivatives import Mistrusted, Scales, Trust
+from costate._copies import OfProblem, OfRun
 from costate._formed import formed
 from costate._pattern import Pattern
 from costate.maps import (Bound, Map, Owner, Situation, as_map, in_pattern, least_exact,
@@ -44,6 +46,8 @@ class Event:
         self.at_start = AT_START[at_start]
         self.active, self.to = mode_of(active, "active"), mode_of(to, "to")
 
+    __repr__ = shown.of_event
+
 
 def mode_of(number, name):
     """a number of a mode, or None"""
@@ -60,6 +64,8 @@ class Relation:
 
     def __init__(self, guard, *, whole=False):
         self.guard, self.whole = as_map(guard), bool(whole)
+
+    __repr__ = shown.of_relation
 
 
 class Built:
@@ -263,7 +269,7 @@ def sorted_times(stops):
     return times
 
 
-class Problem:
+class Problem(OfProblem):
     """Equations y' = f(t, y, p), and how they are solved.
 
     rhs         a function f(t, y, p) that returns n values, a Map with derivatives, or a Model (compiled)
@@ -315,6 +321,8 @@ class Problem:
                 library.set_option(None, name, None, None)
         self.options, self.trust = options, Trust(derivatives, bool(options.get("differences")))
         self.formed, self._local = {}, threading.local()         # formed: the same for y0 and p that are not vectors
+
+    __repr__ = shown.of_problem
 
     def jumps(self):
         """all times at which functions may jump in t: stops, and given times of events, sorted"""
@@ -449,7 +457,7 @@ def derived(method):
     return call
 
 
-class Run:
+class Run(OfRun):
     """A run: t, y, costs, memory at its end; with a tape: tangents, adjoints, dense output run(t).
 
     t, y        where it ended; y: n states; q: running costs; m: memory variables
@@ -467,6 +475,18 @@ class Run:
         self._given, self.gradient_error = tuple(None if a is None else np.array(a) for a in (y0, p)), None
         self._options = checked_times(t_eval, self.t0, self._t1), record, dense
         self._integrate(on_step)
+
+    __repr__ = shown.of_run
+
+    @property
+    def recorded(self):
+        """can it be differentiated?"""
+        return bool(self._options[1])
+
+    @property
+    def parameters(self):
+        """their number"""
+        return len(self._p)
 
     def _integrate(self, on_step):
         """again from the start, with differences, where complex steps turn out to be wrong"""
@@ -535,11 +555,6 @@ class Run:
         b, w = self._b, self._b.watch
         y = taken(w.y, w.steps * b.N).reshape(-1, b.N)
         return np.concatenate([[self.t0], taken(w.t, w.steps)]), np.vstack([self._y0, y])[:, :b.n].T
-
-    @property
-    def stats(self):
-        """counts, a dictionary"""
-        return library.statistics(self._stats)
 
     def plot(self, **more):
         """draws the states over time: costate.plots.plot_run, which needs Matplotlib; returns the axes"""
