@@ -80,8 +80,9 @@ class OfRun:
             return vars(new)                    # another run has found complex steps to be wrong
         for name in ("t", "y", "at", "q", "m"):
             if not np.array_equal(vars(self)[name], vars(new)[name], equal_nan=True):
-                raise CostateError("COSTATE_BAD_TAPE", f"this run is a copy, whose steps were computed again, and {name} "
-                                   "has other values now: functions of the problem, or what they read, have changed")
+                raise CostateError("COSTATE_BAD_TAPE", "this run is a copy, whose steps were computed again, and "
+                                   f"{name} has other values now: functions of the problem, or what they read, have "
+                                   "changed")
         return vars(new)
 
     @property

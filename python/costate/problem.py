@@ -278,7 +278,7 @@ class Problem(OfProblem):
     mass        M in M y' = f, n by n, may be singular (index 1)
     sparsity    where the Jacobian (and M) may have entries that are not zero: a matrix, dense or SciPy's sparse; large
                 systems are then solved by sparse factorisations, and jac may return a sparse matrix
-    events      a list of Event
+    events      an Event, or a list of Event, or of guards
     relations   a list of Relation, or of guards.  Where there are relations, or events with modes, functions receive
                 one argument more, behind the others: its members mode and relation are the mode and the values
     stops       known times at which rhs or cost jumps in t, in any order: tables, doses, controls.  A step ends at
@@ -305,6 +305,7 @@ class Problem(OfProblem):
             raise TypeError("costs, mass, sparsity, events, relations and memory of a Model are in its equations")
         self.rhs = None if self.model is not None else rhs if isinstance(rhs, Map) else Map(rhs, **given)
         self.cost, self.mass, self.sparsity, self.memory = as_map(cost), mass, sparsity, int(memory)
+        events = [events] if isinstance(events, Event) or callable(events) else events
         self.events = [e if isinstance(e, Event) else Event(e) for e in events]
         self.relations = [r if isinstance(r, Relation) else Relation(r) for r in relations]
         self.switched = bool(self.relations) or any(e.active is not None or e.to is not None for e in self.events)

@@ -77,7 +77,8 @@ def test_tag_and_contents():
         assert all(name.startswith("costate") for name in names), names
         assert not [name for name in names if "test" in name or name.endswith((".c", ".md", ".toml"))], names
         for name in ("_costate.abi3.so", "libcostate.so.2", "share/include/costate/costate.h",
-                     "share/codegen/equations/kpp.py", "share/src/step/descriptor.h", "torch.py"):
+                     "share/codegen/equations/kpp.py", "share/src/step/descriptor.h", "torch.py", "__init__.pyi",
+                     "py.typed"):
             assert "costate/" + name in names, name
         record = file.read(next(name for name in names if name.endswith("/RECORD"))).decode()
         assert len(record.splitlines()) == len(names)
