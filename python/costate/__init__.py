@@ -8,6 +8,7 @@ Functional          functionals of runs
 BoundaryProblem     boundary value problems
 costate.torch, costate.jax, costate.plots       imported by themselves"""
 from costate._library import CostateError, ModelError, methods, option_names, version
+from costate._ways import DerivativeWarning
 from costate.bvp import BoundaryProblem
 from costate.functional import Functional
 from costate.ivp import solve_ivp
@@ -18,6 +19,6 @@ from costate.result import Result
 from costate.review import Finding, Review
 
 __version__ = version()
-__all__ = ["BoundaryProblem", "CostateError", "Event", "Finding", "Functional", "Map", "Model", "ModelError",
-           "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy", "methods",
-           "option_names", "solve_ivp", "version"]
+__all__ = ["BoundaryProblem", "CostateError", "DerivativeWarning", "Event", "Finding", "Functional", "Map", "Model",
+           "ModelError", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy",
+           "methods", "option_names", "solve_ivp", "version"]

@@ -13,9 +13,9 @@ _Form: TypeAlias = Any                                   # an array, or dicts, l
 _Way: TypeAlias = Literal["auto", "complex step", "differences"]
 
 __version__: str
-__all__ = ["BoundaryProblem", "CostateError", "Event", "Finding", "Functional", "Map", "Model", "ModelError",
-           "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy", "methods",
-           "option_names", "solve_ivp", "version"]
+__all__ = ["BoundaryProblem", "CostateError", "DerivativeWarning", "Event", "Finding", "Functional", "Map", "Model",
+           "ModelError", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy",
+           "methods", "option_names", "solve_ivp", "version"]
 
 def version() -> str: ...
 def methods() -> list[dict[str, Any]]: ...
@@ -30,6 +30,11 @@ class CostateError(RuntimeError):
 
 class ModelError(CostateError, ValueError):
     def __init__(self, message: str) -> None: ...
+
+class DerivativeWarning(UserWarning): ...
+
+class _Ways(str):
+    by_map: dict[str, dict[str, str]]
 
 class Result:
     def __init__(self, **values: Any) -> None: ...
@@ -178,7 +183,7 @@ class Run:
     stopped: bool
     message: str
     gradient_error: float | None
-    derivatives: str
+    derivatives: _Ways
     @property
     def recorded(self) -> bool: ...
     @property

@@ -8,7 +8,7 @@ from costate._derivatives import COMPLEX_WARNING, STEP, Checked, Mistrusted, Sca
 from costate._library import CostateError, columns, pointer, taken
 from costate._copies import OfFunctional
 from costate._shown import of_functional
-from costate.maps import guarded, least_exact
+from costate.maps import guarded
 from costate.result import Result
 
 
@@ -278,7 +278,7 @@ def estimated_once(problem, F, t_span, y0, p, tol, factor, along, product_atol):
                                              for name in ("Hy0", "Hp")}
     relative = Result(value=arrays["value_error"][0], y0=arrays["y0_error"][0], p=arrays["p_error"][0], **of_products)
     return Result(**values("run"), error=Result(**values("error")), relative_error=relative,
-                  derivatives=least_exact([b.way, F.way]), **more)
+                  derivatives=b.way.with_way("functional", "t", F.way), **more)
 
 
 class Start:

@@ -11,6 +11,7 @@ from costate._derivatives import along as moved_along
 from costate._library import taken
 from costate._pattern import Outgrown
 from costate._shown import of_map
+from costate._ways import least_exact, warn_of_differences
 
 
 class Map:
@@ -82,13 +83,6 @@ def shaped(values, shape, name):
     return np.ascontiguousarray(array, dtype=float)
 
 
-WAYS = ("exact", "complex step", "differences")
-
-
-def least_exact(ways):
-    return max(ways, key=WAYS.index, default="exact")
-
-
 class Bound:
     """A map at work in a problem: n, np, nm and k rows are known, and how its derivatives are computed.
 
@@ -141,6 +135,11 @@ class Bound:
         """of all that it uses"""
         return least_exact(self.way(part) for part in range(0 if self.slope_used else 1, 4))
 
+    def ways(self):
+        """{argument: way} of all that it uses"""
+        return {"typm"[part]: "given" if self.way(part) == "exact" else self.way(part)
+                for part in range(0 if self.slope_used else 1, 4) if self.count(part)}
+
     def mistrust(self, part, error=None):
         which = "typm"[part]
         if self.of.exact or self.trust.policy != "auto":
@@ -148,6 +147,8 @@ class Bound:
             raise TypeError(f"{self.name} has no Jacobian with respect to {which}, and does not compute with complex "
                             f"{which}: give jac{('_t', '', '_p', '_m')[part]}, or all its derivatives as jvp and vjp"
                             f"{also}") from error
+        if (self.name, part) not in self.trust.wrong:
+            warn_of_differences(self.name, which)
         self.trust.wrong.add((self.name, part))
         raise Mistrusted(f"complex steps of {self.name} with respect to {which} are wrong") from error
 

@@ -15,6 +15,7 @@ from costate._formed import formed
 from costate._pattern import Pattern
 from costate.maps import (Bound, Map, Owner, Situation, as_map, in_pattern, least_exact,
                           raise_what_was_raised)
+from costate._ways import Ways
 from costate.result import Result
 from costate.review import reviewed
 
@@ -99,7 +100,10 @@ class Built:
     @property
     def way(self):
         """how derivatives are computed: the least exact way of all functions"""
-        return least_exact([self.of_compiled, *(bound.least_exact_way() for bound in self.bounds)])
+        by_map = {bound.name: bound.ways() for bound in self.bounds}
+        if self.problem.model is not None:
+            by_map["model"] = dict.fromkeys("typ" if self.np else "ty", self.of_compiled)
+        return Ways(least_exact([self.of_compiled, *(bound.least_exact_way() for bound in self.bounds)]), by_map)
 
     def bind(self, of, slot, name, rows, owner=None):
         """a map, whose complex steps are checked at the first point"""
@@ -468,8 +472,8 @@ class Run(OfRun):
                 the relative error of the gradients of the last adjoint or gradient, as its sweep has sampled it;
                 None before; message says so where it is large
     derivatives "exact", "complex step" or "differences": how derivatives of the functions are computed, the least exact
-                way of all that were used.  It can change when complex steps turn out to be wrong: the run is then
-                repeated with differences"""
+                way of all that were used; derivatives.by_map says it for each function and argument.  It can change
+                when complex steps turn out to be wrong: the run is then repeated with differences"""
 
     def __init__(self, problem, t_span, y0, p, t_eval, record, dense, on_step):
         self.problem, (self.t0, self._t1), self.stopped = problem, (float(t) for t in t_span), False
@@ -752,7 +756,7 @@ class Run(OfRun):
         memory = dict(m=lam[0, b.N - b.nm:].copy()) if b.nm else {}
         return Result(value=self._value(F, at_times), y0=lam[0, :b.n].copy(), p=mu[0].copy(), **memory,
                       t0=ends[0] if timed else None, t1=ends[1] if timed else None, **self._by_marks(at_events),
-                      derivatives=least_exact([b.way, F.way]))
+                      derivatives=b.way.with_way("functional", "t", F.way))
 
     def _by_marks(self, gradient):
         """gradient with respect to all marks: of events, of the stops of the problem, of relations"""
