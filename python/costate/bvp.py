@@ -118,6 +118,7 @@ class BoundarySolution:
         raise_what_was_raised([self._owner, self._b.owner])
         if status != lib.COSTATE_OK:
             raise CostateError(library.status_name(status), library.said(lib.costate_bvp_message(self._s)))
+        self._of.problem.trust.say()
 
     def _read(self):
         b, count = self._b, lib.costate_bvp_intervals(self._s) + 1

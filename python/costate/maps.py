@@ -11,7 +11,7 @@ from costate._derivatives import along as moved_along
 from costate._library import taken
 from costate._pattern import Outgrown
 from costate._shown import of_map
-from costate._ways import least_exact, warn_of_differences
+from costate._ways import least_exact
 
 
 class Map:
@@ -148,7 +148,7 @@ class Bound:
                             f"{which}: give jac{('_t', '', '_p', '_m')[part]}, or all its derivatives as jvp and vjp"
                             f"{also}") from error
         if (self.name, part) not in self.trust.wrong:
-            warn_of_differences(self.name, which)
+            self.trust.unsaid.append((self.name, which))
         self.trust.wrong.add((self.name, part))
         raise Mistrusted(f"complex steps of {self.name} with respect to {which} are wrong") from error
 

@@ -93,7 +93,7 @@ class Built:
         self.N = self.n + self.nq + self.nm
         self.options()
         self.solver = ffi.gc(lib.costate_new(library.method(problem.method), self.P, self.o), lib.costate_free)
-        self.check(lib.costate_status(self.solver))
+        self.refuse(lib.costate_status(self.solver))
 
     # ---- structs
 
@@ -227,7 +227,11 @@ class Built:
     # ---- calls
 
     def check(self, status):
-        """raises what a callback raised, or the library's sentence"""
+        """raises what a callback raised, or the library's sentence; else warns of differences, once"""
+        self.refuse(status)
+        self.problem.trust.say()
+
+    def refuse(self, status):
         raise_what_was_raised([self.owner, *self.others])
         if status != lib.COSTATE_OK:
             raise CostateError(library.status_name(status), library.said(lib.costate_message(self.solver)),

@@ -453,6 +453,14 @@ def test_by_map():
     assert again == "differences" and again.by_map == run.derivatives.by_map
 
 
+def test_one_fault_at_a_time():
+    """a function whose values are wrong is not said to lose imaginary parts"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", costate.DerivativeWarning)
+        fails(ValueError, "expected (2,)", costate.Problem(lambda t, y, p: [1, 2, 3]).integrate, (0, 1), [1.0, 2.0])
+        fails(ValueError, "no float", costate.Problem(lambda t, y, p: [float("no float")]).integrate, (0, 1), [1.0])
+
+
 def test_no_warning_unasked():
     """where differences were asked for, and in solve_ivp, which has no derivatives"""
     with warnings.catch_warnings():
