@@ -12,6 +12,8 @@ FIXED = (str, bool, np.bool_, type(None))       # passed on as they are
 
 def is_vector(value):
     """is it what Problem takes as it stands: a number, a vector, or a list of numbers?"""
+    if type(value) is np.ndarray:
+        return value.ndim < 2
     if type(value) in (list, tuple):
         return all(isinstance(v, (*NUMBERS, complex)) for v in value)
     return parts(value) is None and getattr(value, "ndim", 0) < 2
