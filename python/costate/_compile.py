@@ -162,7 +162,12 @@ def command(level=3):
     compiler, more = (shlex.split(os.environ.get(name) or default) for name, default in (("CC", "cc"), ("CFLAGS", "")))
     optimised = [] if any(word.startswith("-O") for word in [*compiler, *more]) else [f"-O{level}"]
     return [*compiler, *optimised, *FLAGS, *more, "-I", places.INCLUDE, "model.c", "-o", "model.so",
-            "-L", places.LIBRARY, f"-Wl,-rpath,{places.LIBRARY}", "-lcostate", "-lm"]
+            *libraries()]
+
+
+def libraries():
+    """the library, as words of the command that links with it"""
+    return [os.path.join(places.LIBRARY, places.FILE), f"-Wl,-rpath,{places.LIBRARY}", "-lm"]
 
 
 @functools.lru_cache
