@@ -64,6 +64,7 @@ static const int32_t *word_list(reader *r, size_t count)
 static const double *double_list(reader *r, size_t count)
 {
     if (count > r->ndoubles) return damage(r), NULL;
+    if (!count) return NULL;
     const double *list = r->doubles;
     r->doubles += count;
     r->ndoubles -= count;

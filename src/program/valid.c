@@ -87,7 +87,7 @@ static int values_valid(const check *c, const part *p)
 static int parts_valid(const check *c)
 {
     const routine *f = c->f;
-    if (!c->use->backward && f->parts != 1) return 0;
+    if (!c->use->backward && (f->parts > 1 || (!f->parts && c->use->values))) return 0;
     for (int k = 0; k < f->parts; k++) {
         const part *p = &f->part[k];
         const int mark = p->guard == ALWAYS ? 1 : k + 2;
