@@ -61,20 +61,23 @@ static const double *source(const call *c, int space, int column)
     return space >= LOAD_DT ? component(c->dx + column, space - LOAD_DT) : component(c->x, space);
 }
 
+static void load(const call *c, int space, int first, int count, int column, double *r)
+{
+    if (space == LOAD_MODE) {
+        *r = c->x->mode;
+    } else if (space == LOAD_RELATION) {
+        for (int i = 0; i < count; i++) r[i] = c->x->relation ? c->x->relation[first + i] : 0;
+    } else {
+        const double *from = source(c, space, column);
+        if (from) for (int i = 0; i < count; i++) r[i] = from[first + i];
+        else for (int i = 0; i < count; i++) r[i] = 0;
+    }
+}
+
 static double *load_all(const loads *all, const call *c, int column, double *r)
 {
-    for (int k = 0; k < 3 * all->count; k += 3) {
-        const int space = all->of[k], first = all->of[k + 1], count = all->of[k + 2];
-        if (space == LOAD_MODE) {
-            *r = c->x->mode;
-        } else if (space == LOAD_RELATION) {
-            for (int i = 0; i < count; i++) r[i] = c->x->relation ? c->x->relation[first + i] : 0;
-        } else {
-            const double *from = source(c, space, column);
-            for (int i = 0; i < count; i++) r[i] = from ? from[first + i] : 0;
-        }
-        r += count;
-    }
+    const int32_t *const end = all->of + 3 * all->count;
+    for (const int32_t *at = all->of; at < end; r += at[2], at += 3) load(c, at[0], at[1], at[2], column, r);
     return r;
 }
 

@@ -20,7 +20,8 @@ int operands(int operation)
 #define C r[at[3]]
 #define EACH(name, operands, expression) \
         case name: \
-            for (; at < end; at += 1 + (operands)) r[at[0]] = expression; \
+            for (const uint16_t *const end = at + at[-1] * (1 + (operands)); at < end; at += 1 + (operands)) \
+                r[at[0]] = expression; \
             break;
 
 void compute(const uint16_t *at, int words, double *restrict r)
@@ -28,7 +29,6 @@ void compute(const uint16_t *at, int words, double *restrict r)
     const uint16_t *const last = at + words;
     while (at < last) {
         const int operation = at[0];
-        const uint16_t *const end = at + 2 + at[1] * (1 + operands(operation));
         at += 2;
         switch (operation) {
         OPERATIONS(EACH)

@@ -9,16 +9,14 @@ static int only_states(const costate_point *d, int others)
     return (!(others & OTHER_T) || d->t == 0) && (!(others & OTHER_P) || !d->p) && (!(others & OTHER_M) || !d->m);
 }
 
-static int product(void *ctx, int slot, enum product which, const call *given)
+static int product(void *ctx, int slot, enum product which, call *c)
 {
     const unit *u = ctx;
     const map_routines *map = &u->map[slot];
     const versions *v = &map->product[which];
-    const int simple = v->states && only_states(given->dx, v->others) &&
-                       (!given->ex || only_states(given->ex, v->others));
-    call c = *given;
-    c.values = map->values;
-    return call_routine(simple ? v->states : v->all, u->program, &c);
+    const int simple = v->states && only_states(c->dx, v->others) && (!c->ex || only_states(c->ex, v->others));
+    c->values = map->values;
+    return call_routine(simple ? v->states : v->all, u->program, c);
 }
 
 /* ---- callbacks: one function for each place of a map that has the same ctx ---- */

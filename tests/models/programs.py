@@ -19,7 +19,7 @@ from codegen.real import Refused  # noqa: E402
 
 HERE = os.path.join(root, "tests", "models")
 FILES = 60                                   # random ones
-RUNS = 24                                    # at least, of those below; each with its gradient and a Hessian product
+RUNS = 60                                    # at least, of those below; each with its gradient and a Hessian product
 # ends of runs
 ENDS = {"bouncing_ball": 2, "cascade": 2, "dosing": 30, "drug": 30, "friction": 6, "hares": 5, "hires": 5, "kepler": 3,
         "lotka_volterra": 5, "pollution": 20, "population": 5, "reactor": 1, "robertson_dae": 10, "robertson_ode": 10,
@@ -46,7 +46,7 @@ x' = inflow(t) - k*abs(x - y) + floor(x)
 y' = min(x, steps(t)) + if(x < 1 and y > 0.5 or not t < 1, sin(x)/y, exp(-y^2)*log(1 + x^2))
 output a = x/y
 output b = sqrt(x)*empty
-""", "large": "state x[1..120] = 1\nparameter k[1..120] = 0.5, c = 2\n" + "x[i]' = k[i]*x[i]*sin(c*x[i]) - x[i]^3, i = 1..119\n"
+""", "large": "state x[1..120] = 1\nparameter k[1..120] = 0.5, c = 2\n" + "x[i]' = k[i]*x[i]*sin(c*x[i]) - x[i]^3 for i = 1..119\n"
     + "x[120]' = sum(i = 1..119, x[i]*x[i + 1]*exp(-k[i]*x[i]^2))\n"}
 
 
