@@ -8,6 +8,9 @@ writes them:
     maps         rhs (or the residual), cost, start, output
     Jacobian     entries of the pattern; 1 and columns and rows, or 0 for a dense matrix; jac; jac_yp of a residual
     mass         their number; places; then the doubles
+    elimination  0, or the number of entries of L and U; that of sigma M - J, its columns and rows; of each of L and U:
+                 the number of the pivot that it is divided by (its own: it is one), -1 in U; its place in A or -1;
+                 terms; then the steps of both solutions, see elimination.py: k, x, number of the pivot, terms
     index        1 and n numbers, or 0
     events       of each: number of given times, direction, from, to, terminal, passes, slopes, at_start; maps guard,
                  jump, cost
@@ -19,19 +22,23 @@ constants, two lists of loads (space, first, count), the length of the shared co
 code, number of results.  Doubles are constants, elements of M, given times, stops and defaults of parameters; numbers
 are code and results, both in the order of the words."""
 import struct
+import sys
 import zlib
 
 from . import formulas
+from .about import about
 from .body import Target
-from .elimination import compressed
+from .elimination import compressed, elimination_of
 from .functions import Writer
-from .names import Names
+from .header import kinds
+from .names import Names, prefix
 from .routine import Routine
 from .scope import TOO_DEEP
 from .syntax import Fault
 from .tables import MANY
 
 MAGIC, VERSION = 0x62736f63, 1               # "cosb" in the order of bytes of most machines
+MARK = MAGIC.to_bytes(4, sys.byteorder).decode()
 PRODUCTS = ("value", "tangent", "adjoint", "tangent2", "adjoint_tangent", "tangents", "adjoints", "adjoint_tangent2")
 BACKWARD = ("adjoint", "adjoint_tangent", "adjoints", "adjoint_tangent2")
 SAME_MODE = -2                               # COSTATE_SAME_MODE
@@ -40,9 +47,11 @@ MOST_NUMBERS = 0xffff
 
 
 def write(model, origin):
-    """The program of a model, as bytes; Fault or Refused: what byte code does not serve"""
+    """The program of a model, as bytes; Refused: what byte code does not serve"""
     try:
-        served(model)
+        reason = not_served(model)
+        if reason:
+            raise Fault(model.states[0].place, f"byte code does not serve this model: {reason}; compile it")
         return Program(model).bytes()
     except Fault as fault:
         raise model.refusal(fault, origin) from None
@@ -50,17 +59,20 @@ def write(model, origin):
         raise model.refusal(Fault(model.graph.deepest(), TOO_DEEP), origin) from None
 
 
-def served(model):
-    """Refuses by name what is compiled only"""
-    reason = None
+def not_served(model):
+    """Why byte code does not serve a model; None: it does"""
     if model.on_grid:
-        reason = f"{model.name} is on a grid"
-    elif len(model.reactions) > MANY and not model.implicit:
-        reason = f"{model.name} has {len(model.reactions)} reactions, more than {MANY}"
-    elif max(len(model.states), len(model.parameters), len(model.memory)) > MOST_NUMBERS:
-        reason = f"{model.name} has more than {MOST_NUMBERS} states or parameters"
-    if reason:
-        raise Fault(model.states[0].place, f"byte code does not serve this model: {reason}; compile it")
+        return f"{model.name} is on a grid"
+    if len(model.reactions) > MANY and not model.implicit:
+        return f"{model.name} has {len(model.reactions)} reactions, more than {MANY}"
+    if max(len(model.states), len(model.parameters), len(model.memory)) > MOST_NUMBERS:
+        return f"{model.name} has more than {MOST_NUMBERS} states or parameters"
+    return None
+
+
+def says(model, origin):
+    """What the program of a model has, as JSON: about.py"""
+    return about(origin, prefix(model), kinds(model), [])
 
 
 class Routines(Writer):
@@ -171,6 +183,28 @@ class Program:
         mass = sorted((place[k], value) for k, value in m.mass.items())
         self.words += [len(mass), *(k for k, _ in mass)]
         self.doubles += [value for _, value in mass]
+        self.elimination(elimination_of(m, pattern, ""))
+
+    def elimination(self, e):
+        """The linear solver of the model"""
+        if e is None:
+            self.words.append(0)
+            return
+        columns, rows = compressed(e.plan.n, e.plan.pattern)
+        self.words += [len(e.order), len(rows), *columns, *rows]
+        for r, c, place, terms in e.factor_steps():
+            self.words += [-1 if r < c else e.number[c, c], -1 if place is None else place]
+            self.terms(terms)
+        for transposed in (False, True):
+            for steps in e.solve_steps(transposed):
+                for k, x, terms in steps:
+                    self.words += [k, x, e.number[k, k]]
+                    self.terms(terms)
+
+    def terms(self, pairs):
+        self.words.append(len(pairs))
+        for pair in pairs:
+            self.words += pair
 
     def event(self, e):
         m = self.model

@@ -3,7 +3,7 @@ maps of several members side by side."""
 from . import lanes
 from .about import about
 from .body import Body, Target, constant
-from .elimination import MOST_ROWS, Elimination, Plan, compressed
+from .elimination import compressed, elimination_of
 from .functions import Writer, function, nothing
 from .formulas import added, after, by_columns, defaults, has_costs, jacobians, start
 from .header import RESERVED, comment, header, kinds, quoted
@@ -60,7 +60,7 @@ class File:
         start = self.start()
         problem = self.problem(rhs, cost, jacobians, events)
         body = self.table_of_events(events) + self.table_of_relations(relations) + problem + self.public(outputs, start)
-        elimination = self.elimination()
+        elimination = elimination_of(m, self.pattern, self.name)
         backend = "\n" + heading("linear systems") + elimination.text(self.side_by_side) if elimination else ""
         before = after = ""
         if self.side_by_side:
@@ -219,16 +219,6 @@ class File:
         return text
 
     # ---- texts around ----
-
-    def elimination(self):
-        """Elimination without loops, where it stays short; else None"""
-        n = len(self.model.states)
-        if not 2 <= n <= MOST_ROWS:
-            return None
-        diagonal = {(i, i) for i in range(n)}
-        structural = set(self.pattern) | (set() if self.model.mass or self.model.implicit else diagonal)
-        plan = Plan(n, sorted(set(self.pattern) | diagonal, key=lambda k: (k[1], k[0])), structural)
-        return Elimination(plan, self.name) if plan.small else None
 
     def head(self, backend):
         m = self.model

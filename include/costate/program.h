@@ -8,8 +8,8 @@
        if (costate_program_status(program)) puts(costate_program_message(program));
        else s = costate_new(method, costate_program_problem(program), &options);
 
-   Results have the bits of the same model compiled as C, as long as both use the same linear solver: compiled models
-   bring one of their own (NAME_backend), which a program does not have.  A call takes several times as long as in C.
+   Results have the bits of the same model compiled as C, with the same linear solver: one of the library's, or that of
+   the model (NAME_backend of the C, and costate_program_backend).  A call takes several times as long as in C.
 
    For C and C++; there is no Fortran module. */
 #ifndef COSTATE_PROGRAM_H
@@ -43,6 +43,9 @@ const costate_problem *costate_program_problem(const costate_program *);
    not COSTATE_OK; of a model without outputs, NULL. */
 const costate_map *costate_program_start(const costate_program *);
 const costate_map *costate_program_outputs(const costate_program *, int *count);
+
+/** The linear solver of a small model, for options.backend; it lives as long as the program.  NULL: there is none. */
+const struct costate_backend *costate_program_backend(const costate_program *);
 
 /** np values of the parameters, as the model gives them; NaN where it does not.  NULL if there are none. */
 const double *costate_program_defaults(const costate_program *);

@@ -9,10 +9,10 @@
 
 int operands(int operation)
 {
-#define NUMBER(name, operands, expression) operands,
-    static const unsigned char number[] = {OPERATIONS(NUMBER)};
-#undef NUMBER
-    return operation < OPERATION_COUNT ? number[operation] : 0;
+#define COUNT(name, operands, expression) operands,
+    static const unsigned char count[] = {OPERATIONS(COUNT)};
+#undef COUNT
+    return operation < OPERATION_COUNT ? count[operation] : 0;
 }
 
 #define A r[at[1]]

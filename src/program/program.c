@@ -43,3 +43,8 @@ const double *costate_program_defaults(const costate_program *q)
 {
     return usable(q) && q->problem.np ? q->defaults : NULL;
 }
+
+const costate_backend *costate_program_backend(const costate_program *q)
+{
+    return usable(q) && q->elimination.entries ? &q->elimination.backend : NULL;
+}

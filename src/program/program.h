@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <costate/linsol.h>
 #include <costate/program.h>
 #include "base/verdict.h"
 
@@ -54,6 +55,16 @@ typedef struct {
     map_routines map[SLOTS];
 } unit;
 
+/* The linear solver of a model, codegen/equations/elimination.py: Gaussian elimination in the pattern of sigma M - J.
+   Steps are lists of integers: of a factorisation (pivot, place, terms), of a solution (k, x, pivot, terms), where terms
+   are their number and pairs. */
+typedef struct {
+    costate_backend backend;                /* the first member: init gets it */
+    int n, entries;                         /* of L and U together; 0: there is none */
+    const int32_t *col, *row;
+    const int32_t *factor, *forward[2], *backward[2];       /* of L U x = b, and of the transposed system */
+} elimination;
+
 typedef struct idle { struct idle *next; double registers[]; } idle;
 
 struct costate_program {
@@ -67,6 +78,7 @@ struct costate_program {
     const int32_t *mass_place;
     const double *mass, *defaults;
     costate_pattern pattern;
+    elimination elimination;
     struct owned *owned;                    /* blocks of memory, among them a copy of the bytes */
     int most;                               /* registers of the largest routine */
     atomic_flag busy;                       /* while the list of idle registers is changed */
@@ -93,6 +105,17 @@ costate_map map_of(const map_routines *, int slot);
 int program_jac(const costate_point *, double *J, void *ctx);
 int program_jac_yp(const costate_point *, double *J, void *ctx);
 int program_mass(double *M, void *ctx);
+
+/* eliminate.c: real numbers, or pairs (re, im); y: 2 n, work */
+enum { MOST_ROWS = 200 };                   /* codegen/equations/elimination.py: MOST_ROWS */
+typedef struct { double re, im; } number;
+int factor_real(const elimination *, const double *A, double *LU);           /* whether it may be used */
+int factor_complex(const elimination *, const number *A, number *LU);
+void solve_real(const elimination *, int transposed, const double *LU, double *x);
+void solve_complex(const elimination *, int transposed, const number *LU, number *x);
+
+/* solver.c */
+costate_backend elimination_backend(void);
 
 /* read.c */
 int program_read(struct costate_program *, const void *bytes, size_t size);

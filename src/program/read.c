@@ -156,6 +156,69 @@ static int read_map(reader *r, unit *u, int slot, costate_map *to, int values, i
     return 1;
 }
 
+/* ---- the linear solver ---- */
+
+/* pairs of numbers below these two */
+static void read_terms(reader *r, int first, int second)
+{
+    for (int k = count_of(r, 2); k > 0 && !r->damaged; k--) {
+        word(r, 0, first - 1);
+        word(r, 0, second - 1);
+    }
+}
+
+static const int32_t *read_factor(reader *r, const elimination *e)
+{
+    const int32_t *list = r->words;
+    for (int k = 0; k < e->entries && !r->damaged; k++) {
+        word(r, -1, k);
+        word(r, -1, e->col[e->n] - 1);
+        read_terms(r, k, k);
+    }
+    return list;
+}
+
+/* forward: y[k] from those before it; else x from all of y */
+static const int32_t *read_solve(reader *r, const elimination *e, int forward)
+{
+    const int32_t *list = r->words;
+    for (int i = 0; i < e->n && !r->damaged; i++) {
+        const int k = word(r, forward ? i : 0, forward ? i : e->n - 1);
+        word(r, 0, e->n - 1);
+        word(r, 0, e->entries - 1);
+        read_terms(r, e->entries, forward ? k : e->n);
+    }
+    return list;
+}
+
+/* columns and rows of a pattern with this number of entries */
+static void read_columns(reader *r, int n, int entries, const int32_t **col, const int32_t **row)
+{
+    *col = word_list(r, (size_t)n + 1);
+    *row = word_list(r, (size_t)entries);
+    if (r->damaged || (*col)[0] || (*col)[n] != entries) damage(r);
+    for (int j = 0; j < n && !r->damaged; j++) {
+        if ((*col)[j] > (*col)[j + 1] || (*col)[j + 1] > entries) damage(r);
+        for (int k = (*col)[j]; k < (*col)[j + 1] && !r->damaged; k++)
+            if ((*row)[k] < 0 || (*row)[k] >= n || (k > (*col)[j] && (*row)[k - 1] >= (*row)[k])) damage(r);
+    }
+}
+
+static void read_elimination(reader *r)
+{
+    elimination *e = &r->q->elimination;
+    if (!(e->entries = word(r, 0, MOST * MOST_ROWS))) return;
+    e->n = r->q->problem.n;
+    if (e->n > MOST_ROWS) damage(r);
+    read_columns(r, e->n, word(r, 0, e->n * e->n), &e->col, &e->row);
+    e->factor = read_factor(r, e);
+    for (int transposed = 0; transposed < 2; transposed++) {
+        e->forward[transposed] = read_solve(r, e, 1);
+        e->backward[transposed] = read_solve(r, e, 0);
+    }
+    e->backend = elimination_backend();
+}
+
 /* ---- the problem ---- */
 
 static void read_sizes(reader *r)
@@ -194,17 +257,8 @@ static void read_pattern(reader *r)
         if (q->entries != (int64_t)n * n) damage(r);
         return;
     }
-    const int32_t *col = word_list(r, (size_t)n + 1), *row = word_list(r, (size_t)q->entries);
-    if (r->damaged || col[0] || col[n] != q->entries) {
-        damage(r);
-        return;
-    }
-    for (int j = 0; j < n; j++) {
-        if (col[j] > col[j + 1] || col[j + 1] > q->entries) damage(r);
-        for (int k = col[j]; k < col[j + 1] && !r->damaged; k++)
-            if (row[k] < 0 || row[k] >= n || (k > col[j] && row[k - 1] >= row[k])) damage(r);
-        if (r->damaged) return;
-    }
+    const int32_t *col, *row;
+    read_columns(r, n, q->entries, &col, &row);
     q->pattern = (costate_pattern){n, col, row};
     q->problem.pattern = &q->pattern;
 }
@@ -227,6 +281,7 @@ static void read_matrices(reader *r)
     for (int k = 0; k < q->masses && !r->damaged; k++)
         if (q->mass_place[k] < 0 || q->mass_place[k] >= q->entries) damage(r);
     if (q->masses) P->mass = program_mass;
+    read_elimination(r);
 }
 
 static void read_index(reader *r)

@@ -2,6 +2,7 @@
    runs with gradients and Hessian products, have the same bits.  programs.py writes models.h, with ROWS.
 
        program_driver FOLDER: NAME.bin of each row is there */
+#include <costate/linsol.h>
 #include <costate/program.h>
 #include <float.h>
 #include <math.h>
@@ -18,6 +19,7 @@ typedef struct {
     const costate_map *(*start_map)(void), *(*output_map)(void);
     int outputs;
     const double *defaults;
+    const costate_backend *(*backend)(void);
     double end;                             /* of runs; 0: none */
 } row;
 static const row rows[] = {ROWS};
@@ -227,13 +229,13 @@ static int ones(double t, const double *y, const double *p, int m, const double 
     return 0;
 }
 
-/* a run, its gradient and a Hessian product one behind the other; its status */
-static int ran(const row *m, const costate_problem *P, const char *method, double *out)
+/* a run, its gradient and a Hessian product one behind the other; its status.  by: the linear solver */
+static int ran(const row *m, const costate_problem *P, const char *method, const costate_backend *by, double *out)
 {
     const int both = COSTATE_CONSISTENT_START + COSTATE_CONSISTENT_END;
     const int dae = P->index || P->residual.value;
     const costate_options o = {.rtol = 1e-6, .atol = 1e-8, .consistent = !dae ? 0 : P->index ? both : 1,
-                                .max_steps = LONGEST};
+                                .max_steps = LONGEST, .backend = by};
     costate *c = costate_new(costate_method_find(method), P, &o);
     costate_tape *tape = costate_tape_new();
     const int n = P->n, np = P->np, N = P->n + P->nq + P->nm, rows_ = P->n + P->nq;
@@ -252,17 +254,19 @@ static int ran(const row *m, const costate_problem *P, const char *method, doubl
     return status;
 }
 
-/* how many of the methods serve, to the end */
-static int all_runs(const row *m, const costate_problem *A, const costate_problem *B)
+static int all_runs(const row *m, const costate_problem *A, const costate_program *program)
 {
     static const char *const methods[] = {"dopri5", "rodas4", "radau2a5", "auto"};
     static double left[5 * MOST], right[5 * MOST];
+    const costate_problem *B = costate_program_problem(program);
+    const costate_backend *backend = costate_program_backend(program);
     int runs = 0;
-    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+    same_number(m, "backend", !!m->backend, !!backend);
+    for (int k = 0; k < (m->backend ? 8 : 4); k++) {
         for (int i = 0; i < 5 * MOST; i++) left[i] = right[i] = 0;
-        const int status = ran(m, A, methods[k], left);
-        same_number(m, methods[k], status, ran(m, B, methods[k], right));
-        same(m, methods[k], left, right, 5 * MOST);
+        const int status = ran(m, A, methods[k % 4], k < 4 ? NULL : m->backend(), left);
+        same_number(m, methods[k % 4], status, ran(m, B, methods[k % 4], k < 4 ? NULL : backend, right));
+        same(m, methods[k % 4], left, right, 5 * MOST);
         runs += !status;
     }
     return runs;
@@ -292,7 +296,7 @@ int main(int argc, char **argv)
         costate_program *program = loaded(m, argv[1]);
         numbers(m, m->problem(), program);
         all_maps(m, m->problem(), program);
-        if (m->end > 0) printf("%s %d\n", m->name, all_runs(m, m->problem(), costate_program_problem(program)));
+        if (m->end > 0) printf("%s %d\n", m->name, all_runs(m, m->problem(), program));
         else printf("%s 0\n", m->name);
         costate_program_free(program);
     }

@@ -10,7 +10,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
-from compiled import build, compiler, need_library, root, run  # noqa: E402
+from compiled import FLAGS, build, compiler, need_library, root, run  # noqa: E402
 
 import random_files  # noqa: E402
 from cases import fails, run_all  # noqa: E402
@@ -19,7 +19,7 @@ from codegen.real import Refused  # noqa: E402
 
 HERE = os.path.join(root, "tests", "models")
 FILES = 60                                   # random ones
-RUNS = 60                                    # at least, of those below; each with its gradient and a Hessian product
+RUNS = 115                                    # at least, of those below; each with its gradient and a Hessian product
 # ends of runs
 ENDS = {"bouncing_ball": 2, "cascade": 2, "dosing": 30, "drug": 30, "friction": 6, "hares": 5, "hires": 5, "kepler": 3,
         "lotka_volterra": 5, "pollution": 20, "population": 5, "reactor": 1, "robertson_dae": 10, "robertson_ode": 10,
@@ -58,10 +58,12 @@ def written(place, name, model):
             file.write(text)
     with open(os.path.join(place, name + ".bin"), "wb") as file:
         file.write(byte_code.write(model, name + ".eq"))
+    with open(os.path.join(place, name + ".h"), encoding="utf-8") as file:
+        backend = f"{name}_backend" if f"{name}_backend" in file.read() else "NULL"
     outputs = f"{name}_output_map" if model.outputs else "NULL"
     defaults = f"{name}_defaults" if model.parameters else "NULL"
     return f'{{"{name}", {name}_problem, {name}_start_map, {outputs}, {len(model.outputs)}, {defaults}, ' \
-        f"{ENDS.get(name, 0)}}}"
+        f"{backend}, {ENDS.get(name, 0)}}}"
 
 
 def compared(models):
@@ -73,7 +75,7 @@ def compared(models):
             file.writelines(f'#include "{name}.h"\n' for name in models)
             file.write("#define ROWS " + ", \\\n    ".join(rows) + "\n")
         exe = os.path.join(place, "driver")
-        run(*compiler, "-std=c11", "-O2", "-ffp-contract=off", "-I" + os.path.join(root, "include"), "-I" + place,
+        run(*compiler, *FLAGS, "-O2", "-ffp-contract=off", "-I" + place,
             os.path.join(HERE, "program_driver.c"), *(os.path.join(place, name + ".c") for name in models), "-o", exe,
             "-L" + build, "-lcostate", "-lm")
         return {line.split()[0]: int(line.split()[1]) for line in run(exe, place).splitlines()}
