@@ -22,7 +22,7 @@ typedef struct {
     const costate_backend *(*backend)(void);
     double end;                             /* of runs; 0: none */
 } row;
-static const row rows[] = {ROWS};
+static const row models[] = {ROWS};
 
 static unsigned seeded = 1;
 static double uniform(void)                 /* in (-1, 1) */
@@ -56,9 +56,9 @@ static void same_number(const row *m, const char *what, int a, int b)
 
 /* ---- maps ---- */
 
-typedef struct { double y[MOST], p[MOST], yp[MOST], m[MOST]; int relation[MOST]; } values;
+typedef struct { double y[MOST], p[MOST], yp[MOST], m[MOST]; int relation[MOST]; } arrays;
 
-static costate_point point_of(values *v, const costate_problem *P, int direction)
+static costate_point point_of(arrays *v, const costate_problem *P, int direction)
 {
     random_values(v->y, P->n);
     random_values(v->p, P->np);
@@ -138,7 +138,7 @@ static int products(const costate_map *a)
 static void map(const row *m, const costate_map *a, const costate_map *b, int count, const costate_problem *P,
                 const costate_point *x, void *ctx)
 {
-    static values d, e;
+    static arrays d, e;
     static double w[COLUMNS * MOST];
     same_number(m, "products", products(a), products(b));
     if (!a->value) return;
@@ -170,7 +170,7 @@ static void matrices(const row *m, const costate_problem *A, const costate_probl
 static void all_maps(const row *m, const costate_problem *A, const costate_program *program)
 {
     const costate_problem *B = costate_program_problem(program);
-    static values v;
+    static arrays v;
     int outputs;
     const costate_map *output = costate_program_outputs(program, &outputs);
     same_number(m, "outputs", m->outputs, outputs);
@@ -291,8 +291,8 @@ static costate_program *loaded(const row *m, const char *folder)
 int main(int argc, char **argv)
 {
     if (argc < 2) return 2;
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        const row *m = &rows[k];
+    for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
+        const row *m = &models[k];
         costate_program *program = loaded(m, argv[1]);
         numbers(m, m->problem(), program);
         all_maps(m, m->problem(), program);
