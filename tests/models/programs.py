@@ -20,6 +20,7 @@ from codegen.real import Refused  # noqa: E402
 HERE = os.path.join(root, "tests", "models")
 FILES = 60                                   # random ones
 RUNS = 115                                    # at least, of those below; each with its gradient and a Hessian product
+DAMAGES = 2000 if os.environ.get("COSTATE_TESTS") == "all" else 300          # of each program
 # ends of runs
 ENDS = {"bouncing_ball": 2, "cascade": 2, "dosing": 30, "drug": 30, "friction": 6, "hares": 5, "hires": 5, "kepler": 3,
         "lotka_volterra": 5, "pollution": 20, "population": 5, "reactor": 1, "robertson_dae": 10, "robertson_ode": 10,
@@ -104,6 +105,23 @@ def test_what_is_not_served_is_named():
     fails(Refused, "is on a grid; compile it", byte_code.write, grid, "heat.eq")
     many = read.parse("state A, B\n" + "\n".join(f"A -> B : {k + 1}" for k in range(301)), "many.eq")
     fails(Refused, "has 301 reactions", byte_code.write, many, "many.eq")
+
+
+def test_damaged_programs_are_harmless():
+    need_library()
+    with tempfile.TemporaryDirectory(prefix="costate-") as place:
+        files = []
+        for name in ("residual", "tables", "thermostat", "hires", "robertson_dae"):
+            text = OTHERS.get(name)
+            model = read.parse(text, name + ".eq") if text else read.read(os.path.join(root, "models", name + ".eq"))
+            files.append(os.path.join(place, name + ".bin"))
+            with open(files[-1], "wb") as file:
+                file.write(byte_code.write(model, name + ".eq"))
+        exe = os.path.join(place, "damaged")
+        run(*compiler, *FLAGS, "-O1", os.path.join(HERE, "program_damaged.c"), "-o", exe, "-L" + build, "-lcostate")
+        refused, used = map(int, run(exe, "1", str(DAMAGES), *files).split())
+        assert min(refused, used) > DAMAGES / 2, (refused, used)
+        print(f"{refused} damaged programs were refused, {used} run")
 
 
 run_all(globals())
