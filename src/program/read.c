@@ -209,7 +209,10 @@ static void read_elimination(reader *r)
     elimination *e = &r->q->elimination;
     if (!(e->entries = word(r, 0, MOST * MOST_ROWS))) return;
     e->n = r->q->problem.n;
-    if (e->n > MOST_ROWS) damage(r);
+    if (e->n > MOST_ROWS) {
+        damage(r);
+        return;
+    }
     read_columns(r, e->n, word(r, 0, e->n * e->n), &e->col, &e->row);
     e->factor = read_factor(r, e);
     for (int transposed = 0; transposed < 2; transposed++) {
