@@ -24,13 +24,13 @@ extern "C" {
 typedef struct costate_program costate_program;
 
 /** A program from the `size` bytes at `bytes`, which are copied.  They are checked completely: a program that is
-   accepted reads and writes only where a map of its problem may, whatever its bytes are.  NULL: no memory; else free the
-   program with costate_program_free, also if its status is not COSTATE_OK. */
+   accepted reads and writes only where a map of its problem may, whatever its bytes are.  NULL: no memory.  Otherwise
+   free the program with costate_program_free, also if its status is not COSTATE_OK. */
 costate_program *costate_program_new(const void *bytes, size_t size);
 void costate_program_free(costate_program *);                       /**< accepts NULL */
 
 /** COSTATE_OK; COSTATE_BAD_ARGUMENT: the bytes are no program, are damaged, or are of another version of costate-model;
-   COSTATE_NO_MEMORY.  With a sentence; of NULL, too. */
+   COSTATE_NO_MEMORY, which is also the status of NULL.  The message is a sentence that says why. */
 int costate_program_status(const costate_program *);
 const char *costate_program_message(const costate_program *);
 

@@ -56,8 +56,8 @@ typedef struct {
 } unit;
 
 /* The linear solver of a model, codegen/equations/elimination.py: Gaussian elimination in the pattern of sigma M - J.
-   Steps are lists of integers: of a factorisation (pivot, place, terms), of a solution (k, x, pivot, terms), where terms
-   are their number and pairs. */
+   Steps are lists of integers: (pivot, place, terms) of a factorisation, (k, x, pivot, terms) of a solution.  Terms are
+   their number and pairs. */
 typedef struct {
     costate_backend backend;                /* the first member: init gets it */
     int n, entries;                         /* of L and U together; 0: there is none */

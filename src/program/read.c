@@ -350,8 +350,8 @@ static uint32_t checksum(const unsigned char *bytes, size_t size)
 
 static int refused(struct costate_program *q, const char *why)
 {
-    return fail(&q->v, COSTATE_BAD_ARGUMENT, "The bytes are not a program that this library can run: %s. Write it again "
-                "with the costate-model of this version, %s.", why, COSTATE_VERSION);
+    return fail(&q->v, COSTATE_BAD_ARGUMENT, "The bytes are not a program that this library can run: %s. Write the "
+                "program again with the costate-model of this version, %s.", why, COSTATE_VERSION);
 }
 
 /* whether the head describes the bytes; then what it describes */

@@ -1,5 +1,6 @@
-/* solver.c - the elimination of a model as a linear solver; matrices of other patterns, and those that need other pivots,
-   go to a general solver of the library. */
+/* solver.c - the elimination of a model as a linear solver.
+
+   Matrices of other patterns, and those that need other pivots, go to a general solver of the library. */
 #include <stdlib.h>
 #include <string.h>
 #include "program/program.h"

@@ -103,7 +103,10 @@ static void backward(const row *m, const costate_map *a, const costate_map *b, c
     costate_gradient g[COLUMNS], h[COLUMNS];
     for (int product = 0; product < 4; product++) {
         const int columns = product == 3 ? COLUMNS : 1;
-        for (int j = 0; j < columns; j++) g[j] = into(&left[j], (k + j) % VARIANTS), h[j] = into(&right[j], (k + j) % 5);
+        for (int j = 0; j < columns; j++) {
+            g[j] = into(&left[j], (k + j) % VARIANTS);
+            h[j] = into(&right[j], (k + j) % VARIANTS);
+        }
         if (product == 0) a->adjoint(x, w, g, NULL), b->adjoint(x, w, h, ctx);
         else if (product == 1) a->adjoint_tangent(x, d, w, g, NULL), b->adjoint_tangent(x, d, w, h, ctx);
         else if (product == 2) a->adjoint_tangent2(x, d, e, w, g, NULL), b->adjoint_tangent2(x, d, e, w, h, ctx);

@@ -47,8 +47,11 @@ x' = inflow(t) - k*abs(x - y) + floor(x)
 y' = min(x, steps(t)) + if(x < 1 and y > 0.5 or not t < 1, sin(x)/y, exp(-y^2)*log(1 + x^2))
 output a = x/y
 output b = sqrt(x)*empty
-""", "large": "state x[1..120] = 1\nparameter k[1..120] = 0.5, c = 2\n" + "x[i]' = k[i]*x[i]*sin(c*x[i]) - x[i]^3 for i = 1..119\n"
-    + "x[120]' = sum(i = 1..119, x[i]*x[i + 1]*exp(-k[i]*x[i]^2))\n"}
+""", "large": """state x[1..120] = 1
+parameter k[1..120] = 0.5, c = 2
+x[i]' = k[i]*x[i]*sin(c*x[i]) - x[i]^3 for i = 1..119
+x[120]' = sum(i = 1..119, x[i]*x[i + 1]*exp(-k[i]*x[i]^2))
+"""}
 
 
 def written(place, name, model):

@@ -563,6 +563,7 @@ def with_compiler(command, text, compiled=True):
 def test_no_compiler():
     text = "state x = 1\nx' = -3*x"
     raised(costate.ModelError, "Install one", with_compiler, "/nonexistent/cc", text)
+    assert not with_compiler("/nonexistent/cc", text, None).is_compiled
     if shutil.which("cc"):
         raised(costate.ModelError, "--no-such-option", with_compiler, "cc --no-such-option", text)
 

@@ -1,5 +1,5 @@
-"""test_programs.py - models run as byte code at once: without a compiler, while one works, and after it; the results have
-the same bits."""
+"""test_programs.py - models run as byte code at once: without a compiler, while one works, and after it, with the same
+bits."""
 import glob
 import os
 import pickle
