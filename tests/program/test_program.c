@@ -10,7 +10,7 @@
 
 /* ---- a program written by hand: x' = OPERATION(p0, p1, p2) ---- */
 
-enum { HEAD = 6, WORDS = 400, NUMBERS = 4000 };
+enum { HEAD = 6, WORDS = 8000, NUMBERS = 4000 };
 enum { T, Y, YP, P, M, MODE, RELATION, DT, DY, DYP, DP, W = 17 };               /* spaces of loads */
 enum { ALWAYS, OF_T, OF_Y, OF_YP, OF_P };                                       /* guards of parts */
 
@@ -190,6 +190,80 @@ static void gradients_that_are_not_requested_are_left_out(void **state)
     costate_program_free(q);
 }
 
+/* ---- the linear solver ---- */
+
+/* n constants 2 */
+static void twos(written *b, int n)
+{
+    WRITE(b, 1, 1, 0, 0, 0, 1, ALWAYS, 0, n);
+    b->doubles[b->ndoubles++] = 2;
+    for (int k = 0; k < n; k++) put(b, 0);
+}
+
+static void diagonal_pattern(written *b, int n)
+{
+    for (int k = 0; k <= n; k++) WRITE(b, k);
+    for (int k = 0; k < n; k++) WRITE(b, k);
+}
+
+/* x' = 2 in n states, whose Jacobian is 2 I, with the elimination of a diagonal matrix */
+static void write_diagonal(written *b, int n)
+{
+    *b = (written){.nwords = 0};
+    WRITE(b, n, 0, 0, 0, 0, 0, 0, 0, 0, n, 1);
+    twos(b, n);
+    WRITE(b, 0, 0, 0, 0, 0, 0, 0, 0, n, 1);
+    twos(b, n);
+    WRITE(b, 0, 0, 0, 0, 0, 0, 0, 0, n, 1);
+    diagonal_pattern(b, n);
+    twos(b, n);
+    WRITE(b, 0, n, n);
+    diagonal_pattern(b, n);
+    for (int k = 0; k < n; k++) WRITE(b, k, k, 0);              /* pivots, without terms */
+    for (int list = 0; list < 4; list++)
+        for (int k = 0; k < n; k++) WRITE(b, k, n - 1 - k, k, 0);
+    WRITE(b, 0);
+    pack(b);
+}
+
+enum { LARGEST = 200 };
+
+static void solved(const costate_program *q, int is_complex)
+{
+    const costate_problem *of = costate_program_problem(q);
+    const costate_backend *by = costate_program_backend(q);
+    double A[2 * LARGEST] = {0}, x[4 * LARGEST];
+    void *self = (void *)(uintptr_t)by;
+    const int parts = 1 + is_complex, n = of->n;
+    for (int i = 0; i < n; i++) A[parts * i] = 1 + i;
+    assert_int_equal(by->init(&self, n, of->pattern, is_complex, NULL), COSTATE_LS_OK);
+    for (int transposed = 0; transposed < 2; transposed++) {
+        for (int i = 0; i < 2 * parts * n; i++) x[i] = 1;       /* 1, or 1 + i */
+        assert_int_equal(by->factor(self, A), COSTATE_LS_OK);
+        assert_int_equal(by->solve(self, transposed, 2, x), COSTATE_LS_OK);
+        /* the steps of this test exchange the order of x in both halves */
+        for (int i = 0; i < 2 * parts * n; i++) assert_float_equal(x[i], 1.0 / (1 + n - 1 - i / parts % n), 1e-16);
+    }
+    assert_true(by->bytes(self) > 0);
+    by->free(self);
+}
+
+static void models_have_a_linear_solver(void **state)
+{
+    written b;
+    (void)state;
+    write_diagonal(&b, LARGEST);
+    costate_program *q = loaded(&b);
+    assert_non_null(costate_program_backend(q));
+    solved(q, 0);
+    solved(q, 1);
+    costate_program_free(q);
+    write_diagonal(&b, LARGEST + 1);
+    q = costate_program_new(b.bytes, b.size);
+    assert_int_equal(costate_program_status(q), COSTATE_BAD_ARGUMENT);
+    costate_program_free(q);
+}
+
 /* ---- several threads ---- */
 
 enum { MANY = 2000, THREADS = 4, CALLS = 20000 };               /* registers: more than fit on the stack */
@@ -315,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_are_those_of_c),
         cmocka_unit_test(gradients_that_are_not_requested_are_left_out),
+        cmocka_unit_test(models_have_a_linear_solver),
         cmocka_unit_test(calls_at_the_same_time_are_separate),
         cmocka_unit_test(bytes_that_are_no_program_are_refused),
         cmocka_unit_test(memory_may_run_out),
