@@ -44,7 +44,8 @@ const costate_problem *costate_program_problem(const costate_program *);
 const costate_map *costate_program_start(const costate_program *);
 const costate_map *costate_program_outputs(const costate_program *, int *count);
 
-/** The linear solver of a small model, for options.backend; it lives as long as the program.  NULL: there is none. */
+/** The linear solver of a small model, for options.backend.  Solvers and tapes that used it may be freed after the
+   program.  NULL: there is none. */
 const struct costate_backend *costate_program_backend(const costate_program *);
 
 /** np values of the parameters, as the model gives them; NaN where it does not.  NULL if there are none. */

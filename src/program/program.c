@@ -6,17 +6,23 @@ costate_program *costate_program_new(const void *bytes, size_t size)
 {
     costate_program *q = calloc(1, sizeof *q);
     if (!q) return NULL;
+    atomic_init(&q->uses, 1);
     atomic_flag_clear(&q->busy);
     program_read(q, bytes, size);
     return q;
 }
 
-void costate_program_free(costate_program *q)
+void program_release(costate_program *q)
 {
-    if (!q) return;
+    if (atomic_fetch_sub(&q->uses, 1) > 1) return;
     call_free(q);
     program_disown(q);
     free(q);
+}
+
+void costate_program_free(costate_program *q)
+{
+    if (q) program_release(q);
 }
 
 int costate_program_status(const costate_program *q) { return q ? q->v.status : COSTATE_NO_MEMORY; }

@@ -60,6 +60,7 @@ typedef struct {
    their number and pairs. */
 typedef struct {
     costate_backend backend;                /* the first member: init gets it */
+    struct costate_program *program;
     int n, entries;                         /* of L and U together; 0: there is none */
     const int32_t *col, *row;
     const int32_t *factor, *forward[2], *backward[2];       /* of L U x = b, and of the transposed system */
@@ -81,6 +82,7 @@ struct costate_program {
     elimination elimination;
     struct owned *owned;                    /* blocks of memory, among them a copy of the bytes */
     int most;                               /* registers of the largest routine */
+    atomic_int uses;                        /* its owner, and factorisations by its linear solver */
     atomic_flag busy;                       /* while the list of idle registers is changed */
     idle *idle;                             /* registers that no call uses */
 };
@@ -113,6 +115,9 @@ int factor_real(const elimination *, const double *A, double *LU);           /* 
 int factor_complex(const elimination *, const number *A, number *LU);
 void solve_real(const elimination *, int transposed, const double *LU, double *x);
 void solve_complex(const elimination *, int transposed, const number *LU, number *x);
+
+/* program.c */
+void program_release(struct costate_program *);     /* frees it after the last use */
 
 /* solver.c */
 costate_backend elimination_backend(void);

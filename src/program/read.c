@@ -220,6 +220,7 @@ static void read_elimination(reader *r)
         e->backward[transposed] = read_solve(r, e, 0);
     }
     e->backend = elimination_backend();
+    e->program = r->q;
 }
 
 /* ---- the problem ---- */

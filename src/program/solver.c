@@ -1,6 +1,7 @@
 /* solver.c - the elimination of a model as a linear solver.
 
-   Matrices of other patterns, and those that need other pivots, go to a general solver of the library. */
+   Solvers and tapes hold factorisations, and may be freed after the program: its memory remains until then.  Matrices
+   of other patterns, and those that need other pivots, go to a general solver of the library. */
 #include <stdlib.h>
 #include <string.h>
 #include "program/program.h"
@@ -21,6 +22,7 @@ static void solver_free(void *self)
     eliminated *s = self;
     if (!s) return;
     if (s->self) s->other->free(s->self);
+    program_release(s->of->program);
     free(s->full);
     free(s);
 }
@@ -50,6 +52,7 @@ static int solver_init(void **self, int n, const costate_pattern *pattern, int i
     eliminated *s = *self = calloc(1, sizeof *s + (size_t)of->entries * sizeof *s->LU);
     if (!s) return COSTATE_LS_NO_MEMORY;
     s->of = of;
+    atomic_fetch_add(&of->program->uses, 1);
     s->is_complex = is_complex;
     s->pattern = pattern;
     s->mine = is_mine(of, pattern);
