@@ -161,6 +161,23 @@ def test_runs_in_threads_while_it_is_compiled():
     assert len(found) == 90 and set(found) == {expected}
 
 
+def test_garbage_in_circles():
+    """solvers and tapes may be freed after the program whose linear solver they used"""
+    code = """
+import gc, costate, numpy as np
+value = costate.Functional(lambda t, y, p: y[0], end_y=lambda t, y, p: np.array([1.0, 0, 0]))
+for k in range(40):
+    m = costate.Model(f"model g\\nparameter k={k}\\nstate x=1, y=2, z\\nx'=-k*x+y\\ny'=x-y^3\\nz'=-z*x", compiled=False)
+    assert m.backend is not None
+    run = costate.Problem(m, method="rodas4", keep_factors=1).integrate((0.0, 1.0))
+    run.gradient(value)
+    m.circle = [m, run]
+    del m, run
+    gc.collect()
+"""
+    child(code, MALLOC_PERTURB_="189")
+
+
 def test_wrong_equations_and_wrong_words():
     said = fails(costate.ModelError, "y is not declared", Model, "state x = 1\nx' = y", compiled=False, file="a/b.eq")
     assert str(said) == str(fails(costate.ModelError, "y is not declared", Model, "state x = 1\nx' = y", compiled=True,
