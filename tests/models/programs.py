@@ -18,7 +18,7 @@ from codegen.equations import byte_code, c_file, kpp, read  # noqa: E402
 from codegen.real import Refused  # noqa: E402
 
 HERE = os.path.join(root, "tests", "models")
-FILES = 60                                   # random ones
+FILES = 30                                   # random ones
 RUNS = 115                                    # at least, of those below; each with its gradient and a Hessian product
 DAMAGES = 2000 if os.environ.get("COSTATE_TESTS") == "all" else 300          # of each program
 # ends of runs
