@@ -37,7 +37,7 @@ def test_every_file_is_there():
 
 
 def test_headers_compile_as_cxx():
-    """the installed ones, with accuracy.h, bvp.h, ensemble.h, linsol.h, operators.h, pieces.h, program.h; costate.hpp"""
+    """those installed: accuracy.h, bvp.h, ensemble.h, linsol.h, operators.h, pieces.h, program.h, costate.hpp"""
     needs("c++")
     with folder() as place:
         installed = Installed(place, "shared", "static")
