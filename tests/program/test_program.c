@@ -322,6 +322,35 @@ static void changed(const written *from, uint32_t at, int32_t value)
     refused(b.bytes, b.size, "do not fit together");
 }
 
+static void refused_again(written *b)
+{
+    pack(b);
+    refused(b->bytes, b->size, "do not fit together");
+}
+
+static void contents_that_do_not_fit_are_refused(void **state)
+{
+    written b;
+    (void)state;
+    write_program(&b, 0, 2, 3);
+    refused(b.bytes, b.size + 1, "more or fewer");
+    b.nwords++;                             /* one word too many, one double, one number */
+    refused_again(&b);
+    b.nwords--, b.ndoubles++;
+    refused_again(&b);
+    b.ndoubles--, b.nnumbers++;
+    refused_again(&b);
+    write_program(&b, 0, 2, 3);
+    b.numbers[2] = 4, b.numbers[5] = 0;     /* an operation writes behind the registers, which nothing reads */
+    refused_again(&b);
+    write_program(&b, 0, 2, 3);
+    b.words[b.nwords - 4] = 2;              /* two entries of the Jacobian in the place of one */
+    put(&b, 0);
+    refused_again(&b);
+    write_diagonal(&b, LARGEST);
+    changed(&b, 9, LARGEST - 1);            /* fewer values of f than states */
+}
+
 static void bytes_that_are_no_program_are_refused(void **state)
 {
     written b;
@@ -394,6 +423,7 @@ int main(void)
         cmocka_unit_test(models_have_a_linear_solver),
         cmocka_unit_test(calls_at_the_same_time_are_separate),
         cmocka_unit_test(bytes_that_are_no_program_are_refused),
+        cmocka_unit_test(contents_that_do_not_fit_are_refused),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
