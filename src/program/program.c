@@ -12,14 +12,6 @@ costate_program *costate_program_new(const void *bytes, size_t size)
     return q;
 }
 
-void program_release(costate_program *q)
-{
-    if (atomic_fetch_sub(&q->uses, 1) > 1) return;
-    call_free(q);
-    program_disown(q);
-    free(q);
-}
-
 void costate_program_free(costate_program *q)
 {
     if (q) program_release(q);

@@ -116,7 +116,8 @@ int factor_complex(const elimination *, const number *A, number *LU);
 void solve_real(const elimination *, int transposed, const double *LU, double *x);
 void solve_complex(const elimination *, int transposed, const number *LU, number *x);
 
-/* program.c */
+/* memory.c */
+void *program_own(struct costate_program *, size_t count, size_t size);      /* zeros, which the program frees */
 void program_release(struct costate_program *);     /* frees it after the last use */
 
 /* solver.c */
@@ -124,7 +125,6 @@ costate_backend elimination_backend(void);
 
 /* read.c */
 int program_read(struct costate_program *, const void *bytes, size_t size);
-void program_disown(struct costate_program *);      /* frees all that program_own gave */
 
 /* valid.c: whether a routine only touches what there is, and reads no register before it is written */
 typedef struct {

@@ -1,7 +1,6 @@
 /* read.c - the bytes of a program become routines and a problem; codegen/equations/byte_code.py says what they are.
 
    Counts and lengths are compared with what is left before anything is read; what routines do is checked in valid.c. */
-#include <stdlib.h>
 #include <string.h>
 #include "program/program.h"
 
@@ -18,27 +17,6 @@ typedef struct {
     int damaged;                            /* something was asked for that is not there */
     int memory;                             /* malloc failed */
 } reader;
-
-typedef struct owned { struct owned *next; double block[]; } owned;
-
-/* zeros, which the program frees */
-static void *own(struct costate_program *q, size_t count, size_t size)
-{
-    owned *o = calloc(1, sizeof *o + (count ? count : 1) * size);
-    if (!o) return NULL;
-    o->next = q->owned;
-    q->owned = o;
-    return o->block;
-}
-
-void program_disown(struct costate_program *q)
-{
-    while (q->owned) {
-        owned *next = q->owned->next;
-        free(q->owned);
-        q->owned = next;
-    }
-}
 
 /* ---- numbers ---- */
 
@@ -89,7 +67,7 @@ static int count_of(reader *r, int each)
 
 static void *array(reader *r, int count, size_t size)
 {
-    void *found = r->damaged ? NULL : own(r->q, (size_t)count, size);
+    void *found = r->damaged ? NULL : program_own(r->q, (size_t)count, size);
     if (!found && !r->damaged) r->memory = r->damaged = 1;
     return found;
 }
@@ -372,7 +350,7 @@ static int read_head(struct costate_program *q, const unsigned char *bytes, size
     r->ndoubles = head[HEAD_DOUBLES];
     r->nwords = head[HEAD_WORDS];
     r->nnumbers = head[HEAD_NUMBERS];
-    double *copy = own(q, size - sizeof head, 1);
+    double *copy = program_own(q, size - sizeof head, 1);
     if (!copy) return fail(&q->v, COSTATE_NO_MEMORY, "No memory for a program of %zu bytes.", size);
     memcpy(copy, bytes + sizeof head, size - sizeof head);
     r->doubles = copy;
