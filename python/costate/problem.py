@@ -84,8 +84,10 @@ class Built:
         self.bounds, self.of_compiled = [], "exact"
         self.scales = Scales(smallest(problem, at), stops=problem.jumps())
         model = problem.model
+        self.of = None
         if model is not None:
-            self.P[0] = model.problem[0]
+            self.of = model.problem
+            self.P[0] = self.of[0]
             self.nq, self.nm = self.P.nq, self.P.nm
             self.of_compiled = "differences" if model.differences else "exact"
         else:
@@ -97,6 +99,11 @@ class Built:
         self.options()
         self.solver = ffi.gc(lib.costate_new(library.method(problem.method), self.P, self.o), lib.costate_free)
         self.refuse(lib.costate_status(self.solver))
+
+    def is_outdated(self):
+        """was the model compiled since?  Then a new solver has the same results, unless it begins where the last run
+        ended"""
+        return self.of is not None and not self.problem.options.get("warm") and self.of != self.problem.model.problem
 
     # ---- structs
 
@@ -411,7 +418,8 @@ class Problem(OfProblem):
         n, y, p = self.sizes(t, y0, p)
         at = (float(t), y[:n].copy(), p.copy()) + ((y[n:].copy(),) if self.memory else ())
         known, trace = getattr(self._local, "built", None), self._use.at(self, n, p.size, at, t1, stepwise)
-        if known is None or (known.n, known.np) != (n, p.size) or known.trace is not trace:
+        if known is None or (known.n, known.np) != (n, p.size) or known.trace is not trace or \
+                known.is_outdated():
             known = self._local.built = Built(self, n, p.size, at, trace)
         return known, known.state(y, float(t), p), p
 
