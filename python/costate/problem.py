@@ -369,7 +369,8 @@ class Problem(OfProblem):
             if name not in library.option_names():
                 library.set_option(None, name, None, None)
         self.options, self.trust = options, Trust(derivatives, bool(options.get("differences")))
-        self.asked, self._use = asked(trace), Use(self)
+        self.asked = asked(trace)
+        self._use = Use(self)
         self.formed, self._local = {}, threading.local()         # formed: the same for y0 and p that are not vectors
 
     __repr__ = shown.of_problem
