@@ -14,8 +14,8 @@ _Way: TypeAlias = Literal["auto", "complex step", "differences"]
 
 __version__: str
 __all__ = ["BoundaryProblem", "CostateError", "DerivativeWarning", "Event", "Finding", "Functional", "Map", "Model",
-           "ModelError", "NotTraced", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy",
-           "methods", "option_names", "solve_ivp", "version"]
+           "ModelError", "NotTraced", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba",
+           "from_sympy", "methods", "option_names", "solve_ivp", "version"]
 
 def version() -> str: ...
 def methods() -> list[dict[str, Any]]: ...

@@ -378,12 +378,17 @@ class Problem(OfProblem):
     @property
     def traced(self):
         """Are all functions compiled from traces?  False before the first run."""
-        return any(t is not None for t in self._use.traces.values()) and not self._use.message
+        uses = self._uses()
+        return any(t is not None for use in uses for t in use.traces.values()) and not self.trace_message
 
     @property
     def trace_message(self):
         """why functions are not traced, by function; "" if they are"""
-        return self._use.message
+        return next((use.message for use in self._uses() if use.message), "")
+
+    def _uses(self):
+        """of this problem and of those for y0 and p in their forms"""
+        return [self._use, *(of.problem._use for of in self.formed.values() if of.problem is not self)]
 
     def jumps(self):
         """all times at which functions may jump in t: stops, and given times of events, sorted"""

@@ -96,8 +96,8 @@ def test_metadata():
 
 
 def test_no_folder_of_the_machine():
-    """no file names the folder that it was built in; the extension looks for the library in its own folder, and that needs
-    libc and libm"""
+    """no file names the folder that it was built in; the extension looks for the library in its own folder, and that
+    needs libc and libm"""
     needs("readelf")
     with folder() as place, zipfile.ZipFile(wheel()) as file:
         file.extractall(place)
