@@ -34,8 +34,11 @@ def python():
 
 def copied(place):
     """the sources, without builds; meson-python writes into their folder"""
-    return shutil.copytree(root, os.path.join(place, "costate"), symlinks=True, ignore=shutil.ignore_patterns(
-        ".git", "build*", ".mesonpy*", "__pycache__", "docs", "bench", "examples", "tests"))
+    def left_out(folder, names):
+        return [name for name in names if os.path.isdir(os.path.join(folder, name)) and
+                (name in (".git", "__pycache__", "docs", "bench", "examples", "tests") or
+                 name.startswith(("build", ".mesonpy")))]
+    return shutil.copytree(root, os.path.join(place, "costate"), symlinks=True, ignore=left_out)
 
 
 @functools.lru_cache(maxsize=None)
