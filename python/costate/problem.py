@@ -570,7 +570,7 @@ class Run(OfRun):
                 self.problem.rebuild()
 
     def _integrate_once(self, y, on_step, times, record, dense):
-        b, t1 = self._b, self.t if self.stopped else self._t1
+        b, t1 = self._b, self.t if self.stopped and on_step is None else self._t1
         self._y0, self._looked, self._known_wrong = y.copy(), False, frozenset(self.problem.trust.wrong)
         self._tape = ffi.gc(lib.costate_tape_new(), lib.costate_tape_free) if record else None
         found = np.full((len(times), b.n), np.nan)
