@@ -67,7 +67,7 @@ def said(pointer):
     sentence = text(pointer)
     found = MISSING.fullmatch(sentence)
     if found and found[4] in PRODUCTS:
-        of = {"rhs": "f", "cost": "the cost"}.get(found[1], f"the {found[3]} of events[{found[2]}]")
+        of = {"rhs": "f", "residual": "the residual", "cost": "the cost"}.get(found[1], f"the {found[3]} of events[{found[2]}]")
         return (f"Method {found[5]} needs derivatives of {of} here that it does not have, {PRODUCTS[found[4]]}; or set "
                 "Problem(..., differences=1), which is not exact.")
     sentence = re.sub(r"options\.(\w+) = (\w+)", r"\1=\2", sentence)
@@ -163,7 +163,8 @@ WORDS = {
                 "checkpoints": "COSTATE_CHECKPOINTS"},
     "solver": {"auto": "COSTATE_LS_AUTO", "dense": "COSTATE_LS_DENSE", "band": "COSTATE_LS_BAND",
                "umfpack": "COSTATE_LS_UMFPACK", "superlu": "COSTATE_LS_SUPERLU", "klu": "COSTATE_LS_KLU",
-               "gmres": "COSTATE_LS_GMRES", "sparse": "COSTATE_LS_SPARSE"},
+               "gmres": "COSTATE_LS_GMRES", "sparse": "COSTATE_LS_SPARSE",
+               "preconditioner": "COSTATE_LS_PRECONDITIONER"},
     "estimator": {"classical": "COSTATE_EST_CLASSICAL", "sdirk": "COSTATE_EST_SDIRK"},
     "stage_solve": {"auto": "COSTATE_STAGE_AUTO", "direct": "COSTATE_STAGE_DIRECT",
                     "iterative": "COSTATE_STAGE_ITERATIVE"},

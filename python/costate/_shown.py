@@ -20,10 +20,16 @@ def of_map(of):
 
 
 def of_problem(problem):
-    of = f"of {problem.model!r}" if problem.model is not None else f"y' = {name_of(problem.rhs.value)}(t, y, p)"
+    if problem.model is not None:
+        of = f"of {problem.model!r}"
+    elif problem.residual is not None:
+        of = f"{name_of(problem.residual.value)}(t, y, y', p) = 0"
+    else:
+        of = f"y' = {name_of(problem.rhs.value)}(t, y, p)"
     parts = [f"method {problem.method or 'auto'}", f"rtol {problem.rtol}", f"atol {problem.atol}",
              problem.cost is not None and f"costs {name_of(problem.cost.value)}",
-             problem.mass is not None and "a mass matrix"]
+             problem.mass is not None and "a mass matrix",
+             problem.after_step is not None and f"after each step {type(problem.after_step).__name__}"]
     parts += [counted(len(items), what) for items, what in
               ((problem.events, "event"), (problem.relations, "relation"), (problem.stops, "stop")) if len(items)]
     return f"<Problem {of}: {joined([*parts, *(f'{name} {value!r}' for name, value in problem.options.items())])}>"
