@@ -59,13 +59,16 @@ PRODUCTS = {"tangent": "first derivatives: give jac, jac_p and jac_t, or jvp",
             "adjoint_tangent": "second derivatives: give jac, jac_p and, where t matters, jac_t that compute with "
                                "complex y, or hvp",
             "adjoint_tangent2": "third derivatives, which functions of Python do not have: use a Model"}
-MISSING = re.compile(r"(rhs|residual|cost|event\[(\d+)\]\.(\w+))\.(\w+) is missing: method (\S+) needs it here.*", re.S)
+MISSING = re.compile(r"(rhs|residual|cost|after_step\.\w+|event\[(\d+)\]\.(\w+))\.(\w+) is missing: method (\S+) needs it here.*", re.S)
 
 
 def said(pointer):
     """a sentence of the library, in the words of the package"""
     sentence = text(pointer)
     found = MISSING.fullmatch(sentence)
+    if found and found[1].startswith("after_step"):
+        return (f"Method {found[5]} needs derivatives of the map after each step here that it does not have: give it a "
+                "function that can be traced, or a Map with jac, jac_p and jac_t that compute with complex y.")
     if found and found[4] in PRODUCTS:
         of = {"rhs": "f", "residual": "the residual", "cost": "the cost"}.get(found[1], f"the {found[3]} of events[{found[2]}]")
         return (f"Method {found[5]} needs derivatives of {of} here that it does not have, {PRODUCTS[found[4]]}; or set "

@@ -33,6 +33,7 @@ def load(problem, path, t_span, y0, p, resume=False):
     run._file = None                            # steps that are computed again do not overwrite it
     b, y, run._p = problem.built(t0, y0, p, t1)
     run._b, run._start, run._tape = b, problem.start(y0, b), new(path)
+    run._read = not resume                      # only the solver that writes a tape can continue its run
     run._y0, run._looked, run._known_wrong = y.copy(), False, frozenset(problem.trust.wrong)
     with b.lock:
         b.scales.between(t0, t1)

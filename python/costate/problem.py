@@ -653,7 +653,7 @@ class Run(OfRun):
 
     def __init__(self, problem, t_span, y0, p, t_eval, record, dense, on_step, tape=None):
         self.problem, (self.t0, self._t1), self.stopped = problem, (float(t) for t in t_span), False
-        self._file, self._parts = _tapes.checked_path(tape, record), []
+        self._file, self._parts, self._read = _tapes.checked_path(tape, record), [], False
         self._given, self.gradient_error = tuple(None if a is None else np.array(a) for a in (y0, p)), None
         self._options = checked_times(t_eval, self.t0, self._t1), record, dense
         self._integrate(on_step)
@@ -726,6 +726,8 @@ class Run(OfRun):
         t_eval: times of the new part, whose states are added to run.at; stats are those of the new part.  Returns the
         run itself, which has changed"""
         self._taped()
+        if self._read:
+            raise ValueError("this run was read from a file and cannot be continued; begin another one at its end")
         times, b = checked_times(t_eval, self.t, float(t1)), self._b
         if float(t1) == self.t or not np.isfinite(t1):
             raise ValueError(f"t1 is {t1}; the run ended at t = {self.t:.10g}")

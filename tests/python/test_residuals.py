@@ -175,7 +175,7 @@ def test_consistent_of_index_1():
     y, yp = costate.Problem(residual=F, **SHARP).consistent(0.3, [1.1, 0.0], P0)
     close(y, start(), 1e-13)
     close(yp[0], np.sin(0.3) - P0[0] * 1.1, 1e-13)
-    fails(costate.CostateError, "", costate.Problem(residual=F, **SHARP).integrate, (0.0, 1.0), [1.1, 7.0], P0)
+    fails(costate.CostateError, "inconsistent", costate.Problem(residual=F, **SHARP).integrate, (0.0, 1.0), [1.1, 7.0], P0)
 
 
 def test_events_of_slopes():
