@@ -9,8 +9,9 @@ AfterStep, Bounds, Projection, Relaxation       maps after each step
 Functional          functionals of runs
 NotTraced           the warning about a function that cannot be traced
 BoundaryProblem     boundary value problems
+load_method         methods from files of coefficients
 costate.torch, costate.jax, costate.plots       imported by themselves"""
-from costate._library import CostateError, ModelError, methods, option_names, version
+from costate._library import CostateError, ModelError, load_method, methods, option_names, version
 from costate._ways import DerivativeWarning
 from costate.after_step import AfterStep, Bounds, Projection, Relaxation
 from costate.bvp import BoundaryProblem
@@ -27,5 +28,5 @@ from costate.tracing import NotTraced
 __version__ = version()
 __all__ = ["AfterStep", "BoundaryProblem", "Bounds", "CostateError", "DerivativeWarning", "Event", "Finding", "Functional",
            "Map", "Model", "ModelError", "NotTraced", "Problem", "Projection", "Relation", "Relaxation", "Residual",
-           "Result", "Review", "Run", "Transition", "from_cfunc", "from_numba", "from_sympy", "methods",
-           "option_names", "solve_ivp", "version"]
+           "Result", "Review", "Run", "Transition", "from_cfunc", "from_numba", "from_sympy",
+           "load_method", "methods", "option_names", "solve_ivp", "version"]

@@ -1,4 +1,5 @@
 """The library as cffi sees it: its statuses as exceptions, methods, options, arrays."""
+import os
 import re
 
 import numpy as np
@@ -132,6 +133,8 @@ def method(name):
     """the library's method of this name; None: auto"""
     if name is None:
         return ffi.NULL
+    if isinstance(name, Method):
+        return name.loaded
     if not isinstance(name, str):
         raise TypeError(f"method is {name!r}; expected a name, as \"auto\" or \"radau2a\"")
     found = lib.costate_method_find(LIKE_SCIPY.get(name, name).encode())
@@ -140,6 +143,33 @@ def method(name):
         raise ValueError(f"there is no method {name!r}; similar: {', '.join(near)}" if near else
                          f"there is no method {name!r}")
     return found
+
+
+class Method:
+    """A method from a shared object, for Problem(..., method=...) and BoundaryProblem: see load_method."""
+
+    def __init__(self, path):
+        out, report = ffi.new("const costate_method **"), ffi.new("costate_report *")
+        status = lib.costate_method_load(os.fsencode(path), out, report)
+        if status:
+            raise CostateError(status_name(status), said(report.text))
+        # It is never unloaded: solvers and tapes that use it may be freed behind this object.
+        self.path, self.loaded = os.fspath(path), out[0]
+        vars(self).update(describe(self.loaded))
+
+    def __repr__(self):
+        return f"<Method {self.name}: {self.title}>"
+
+    def __reduce__(self):
+        return Method, (self.path,)
+
+
+def load_method(path):
+    """A method from a shared object, which `costate-model FILE.toml -o NAME.c` and a C compiler have made from a file of
+    coefficients: a Method, whose members are those of the dictionaries of methods().
+
+    Loading a file executes it: load only files that you trust."""
+    return Method(path)
 
 
 def describe(found):
