@@ -27,6 +27,12 @@ typedef struct {
     double *each_found;         /* n by each_count by members */
     const double *each_weight;  /* n by each_count by members */
     const double *each_end;     /* n by members */
+    /* tangents: in at t0, out at the end, N by members; of parameters, each_np numbers from one member to the next; at
+       the given times, out, n by each_count by members; NULL: none */
+    double *each_V;
+    const double *each_Vp;
+    int each_np;
+    double *each_dy;
 } costate_watch;
 
 static int costate_py_tick(void *handle);
@@ -105,6 +111,27 @@ static int costate_watch_progress(int done, int failed, int count, void *ctx)
     return watch_tick(ctx);
 }
 
+typedef struct {
+    double *out;
+    int n;
+} watch_tangents;
+
+static int watch_tangent(int k, double t, const double *y, int m, const double *V, void *ctx)
+{
+    const watch_tangents *to = ctx;
+    (void)t, (void)y, (void)m;
+    memcpy(to->out + (size_t)k * (size_t)to->n, V, (size_t)to->n * sizeof *V);
+    return 0;
+}
+
+static int watch_tangents_of(const costate_watch *w, int member, costate *c, costate_tape *tape)
+{
+    watch_tangents to = {w->each_dy + (size_t)member * (size_t)w->each_count * (size_t)w->n, w->n};
+    costate_observations seen = {.count = w->each_count, .t = w->each_at, .value = watch_tangent, .ctx = &to};
+    const double *Vp = w->each_Vp ? w->each_Vp + (size_t)member * (size_t)w->each_np : NULL;
+    return costate_tangent(c, tape, 1, w->each_V + (size_t)member * (size_t)w->N, Vp, NULL, &seen);
+}
+
 /* the states of a member; those at times that its run did not reach remain as they are */
 static int costate_watch_member(int member, int thread, costate *c, costate_tape *tape, void *ctx)
 {
@@ -116,7 +143,7 @@ static int costate_watch_member(int member, int thread, costate *c, costate_tape
         if (status == COSTATE_OUT_OF_RANGE) break;
         if (status) return status;
     }
-    return 0;
+    return w->each_V ? watch_tangents_of(w, member, c, tape) : 0;
 }
 
 static int costate_watch_observe(int member, int k, double t, const double *y, int m, double *weights, void *ctx)

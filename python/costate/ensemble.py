@@ -30,7 +30,8 @@ def ensemble(problem, t_span, y0, p=None, *, w=None, dy0=None, dp=None, t_eval=N
             gradients with respect to them, (count, n) and (count, np)
     t_eval  times: the result has at: the states there, (count, n, k); NaN behind the end of a member's run
     w_at    (k, n) or (count, k, n): gradients of the functional with respect to the states at t_eval, in addition to w
-    dy0, dp one direction for each member, (count, n) and (count, np), or for all: the result then has dy, (count, n)
+    dy0, dp one direction for each member, (count, n) and (count, np), or for all: the result then has dy, (count, n),
+            and with t_eval dy_at, (count, n, k)
     vy0, vp with w or w_at, in place of dy0 and dp: the result has Hy0 and Hp, the Hessian of the functional, which is
             linear in the states, times (vy0, vp): (count, n) and (count, np)
     shape   of the y0 of one member, where it is no vector: y0 is (count, *shape) or shape.  p can have a form as in
@@ -66,8 +67,7 @@ class Members:
         self.y = start(b, problem, y0, self.p, count, float(t_span[0]))
         all_.count, all_.t0, all_.t1, all_.y = count, float(t_span[0]), float(t_span[1]), pointer(self.y)
         all_.progress, all_.ctx = ffi.addressof(lib, "costate_watch_progress"), b.watch
-        compiled = (problem.model is not None or b.trace is not None) and not b.calls_python
-        all_.threads = (threads or 0) if compiled else 1
+        all_.threads = (threads or 0) if b.runs_in_threads() else 1
         if getattr(problem.model, "has_lanes", False):
             all_.lanes = problem.model.lanes()
         if b.np:
@@ -84,6 +84,8 @@ class Members:
             self.backward(w, w_at)
         if second or dy0 is not None or dp is not None:
             self.forward(*((vy0, vp, "vy0", "vp") if second else (dy0, dp, "dy0", "dp")))
+            if not second and len(self.times):
+                self.tangents_at_times()
         if second:
             self.second_order()
 
@@ -99,7 +101,7 @@ class Members:
         w = self.b.watch
         self.times = checked_times(t_eval, float(t_span[0]), float(t_span[1]))
         w.each_at, w.each_count = pointer(self.times), len(self.times)
-        w.each_weight = w.each_end = ffi.NULL
+        w.each_weight = w.each_end = w.each_V = w.each_Vp = ffi.NULL
         if not len(self.times):
             return
         self.out["at"] = np.full((self.count, len(self.times), self.b.n), np.nan)
@@ -141,6 +143,15 @@ class Members:
             for k, d in enumerate(np.broadcast_to(np.asarray(dp, dtype=float), (count, b.np))):
                 V[k] += self.of_model.jvp(all_.t0, self.p[k], d)
 
+    def tangents_at_times(self):
+        """over the tape of each member, instead of with its run"""
+        b, all_, w = self.b, self.all, self.b.watch
+        self.out["dy_at"] = np.full((self.count, len(self.times), b.n), np.nan)
+        w.each_V, w.each_dy, w.each_Vp = all_.V, pointer(self.out["dy_at"]), all_.Vp
+        w.each_np = 0 if all_.same & lib.COSTATE_SAME_VP else b.np
+        all_.directions, all_.V, all_.Vp = 0, ffi.NULL, ffi.NULL
+        all_.same &= ~lib.COSTATE_SAME_VP
+
     def second_order(self):
         b, all_, out = self.b, self.all, self.out
         if self.of_model:
@@ -180,8 +191,7 @@ class Members:
         b = self.b
         names = {"lambda": ("y0", b.n), "mu": ("p", b.np), "V": ("dy", b.n), "lambda2": ("Hy0", b.n), "mu2": ("Hp", b.np)}
         found = {names[key][0]: array[:, :names[key][1]] for key, array in self.out.items() if key in names}
-        if "at" in self.out:
-            found["at"] = np.transpose(self.out["at"], (0, 2, 1))
+        found.update({name: np.transpose(self.out[name], (0, 2, 1)) for name in ("at", "dy_at") if name in self.out})
         return found
 
 
@@ -252,7 +262,7 @@ def formed(problem, t_span, y0, p, shape, threads, more):
         w_at=states(more["w_at"], "w_at", 1), **{name: states(more[name], name) for name in ("w", "dy0", "vy0")},
         **{name: parameters(more[name], name) for name in ("dp", "vp")})
     for name, value in vars(found).items():
-        if name in ("y", "y0", "dy", "Hy0", "at") and of_y is not Vector:
+        if name in ("y", "y0", "dy", "Hy0", "at", "dy_at") and of_y is not Vector:
             setattr(found, name, value.reshape((len(value), *shape, *value.shape[2:])))
         elif name in ("p", "Hp") and of_p is not Vector:
             setattr(found, name, [of_p.of(row) for row in value])

@@ -124,6 +124,10 @@ class Built:
             return True
         return self.of is not None and not self.problem.options.get("warm") and self.of != self.problem.model.problem
 
+    def runs_in_threads(self):
+        """are all functions compiled, so that members of an ensemble need no GIL?"""
+        return (self.problem.model is not None or self.trace is not None) and not self.calls_python
+
     # ---- structs
 
     @property

@@ -79,6 +79,11 @@ def test_gradients_of_states_at_times():
         moved = problem.ensemble((0, 3), Y0, P, dy0=[0.4], dp=[0.2, -0.3])
         gradient = problem.ensemble((0, 3), Y0, P, w=[1.0])
         close(moved.dy[:, 0], gradient.y0[:, 0] * 0.4 + gradient.p @ [0.2, -0.3], 1e-12)
+        moved = problem.ensemble((0, 3), Y0, P, dy0=[0.4], dp=P / 5, t_eval=TIMES)
+        for k in range(3):
+            run = problem.integrate((0, 3), Y0[k], P[k])
+            close(moved.dy_at[k].T, run.tangent([0.4], P[k] / 5, at=TIMES), 1e-13)
+            close(moved.dy[k], run.tangent([0.4], P[k] / 5), 1e-13)
     fails(ValueError, "expected (4, 1) or (3, 4, 1)", problem.ensemble, (0, 3), Y0, P, t_eval=TIMES, w_at=w)
     fails(ValueError, "the 0 times of t_eval", problem.ensemble, (0, 3), Y0, P, w_at=w_at)
 
@@ -163,7 +168,7 @@ def test_methods_from_files():
     with tempfile.TemporaryDirectory() as place:
         source = os.path.join(place, "mine.toml")
         with open(source, "w", encoding="utf-8") as out:
-            out.write(text)
+            out.write(text.replace('"tsit5"', '"mine"'))
         env = dict(os.environ, PYTHONPATH=_places.CODEGEN)
         subprocess.run([sys.executable, "-m", "codegen", "model", source, "-o", os.path.join(place, "mine.c")], check=True,
                        env=env, capture_output=True)
