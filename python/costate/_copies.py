@@ -68,6 +68,12 @@ class OfRun:
     def __setstate__(self, state):
         vars(self).update(state)
 
+    def _forget(self):
+        """the steps, which are computed again when they are asked for"""
+        state = self.__getstate__()
+        vars(self).clear()
+        vars(self).update(state)
+
     def __getattr__(self, name):
         if name not in IN_C or "_counts" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -80,7 +86,7 @@ class OfRun:
         """the members of the run that this one is a copy of"""
         new = object.__new__(type(self))
         vars(new).update(vars(self))
-        new._integrate(None)
+        new._integrate((lambda step: step.end == self.t) if self.stopped else None)
         if new._known_wrong != self._known_wrong:
             return vars(new)                    # another run has found complex steps to be wrong
         for name in ("t", "y", "at", "q", "m"):

@@ -452,12 +452,17 @@ class Problem(OfProblem):
     @property
     def traced(self):
         """Are all functions compiled from traces?  False before the first run."""
-        return any(t is not None for t in self._use.traces.values()) and not self._use.message
+        uses = self._uses()
+        return any(t is not None for use in uses for t in use.traces.values()) and not self.trace_message
 
     @property
     def trace_message(self):
         """why functions are not traced, by function; "" if they are"""
-        return self._use.message
+        return next((use.message for use in self._uses() if use.message), "")
+
+    def _uses(self):
+        """of this problem and of those for y0 and p in their forms"""
+        return [self._use, *(of.problem._use for of in self.formed.values() if of.problem is not self)]
 
     @staticmethod
     def residual_of(rhs, residual, jac_yp, given, mass, w):
@@ -619,6 +624,11 @@ class Problem(OfProblem):
         return estimated(self, functional, t_span, y0, p, tol, factor, (vy0, vp), product_atol)
 
 
+def stops_at(t):
+    """an on_step"""
+    return lambda step: step.end == t
+
+
 POINTS = 5              # of a run where complex steps are checked before derivatives of the run are computed
 
 
@@ -689,14 +699,26 @@ class Run(OfRun):
 
     def _integrate_once(self, y, on_step, times, record, dense):
         """the run, and its continuations"""
-        b, first = self._b, self._parts[0] if self._parts else (self.t if self.stopped else self._t1, times)
-        self._y0, self._looked, self._known_wrong = y.copy(), False, frozenset(self.problem.trust.wrong)
+        b, wrong = self._b, frozenset(self.problem.trust.wrong)
+        alike = getattr(self, "_known_wrong", wrong) == wrong               # steps are those of before
+        parts = list(self._parts) or [(self._t1, times, None)]
+        if self.stopped and on_step is None:
+            parts[-1] = (self.t, *parts[-1][1:])
+        self._y0, self._looked, self._known_wrong = y.copy(), False, wrong
         self._tape = _tapes.new(self._file) if record else None
         p = pointer(self._p) if b.np else ffi.NULL
-        self._part(lambda t1: lib.costate_integrate(b.solver, self.t0, t1, pointer(y), p, self._tape or ffi.NULL),
-                   y, self.t0, self._y0, *first, dense, None if self._parts else on_step, True)
-        for k, more in enumerate(self._parts[1:], 2):
-            self._continue(*more, on_step if k == len(self._parts) else None)
+
+        def begin(t1):
+            return lib.costate_integrate(b.solver, self.t0, t1, pointer(y), p, self._tape or ffi.NULL)
+        for k, (t1, times, stop) in enumerate(parts, 1):
+            stopping = on_step if k == len(parts) else None
+            if stop is not None:                # where on_step ended this part
+                stopping, t1 = (stops_at(stop), t1) if alike else (None, stop)
+            if k == 1:
+                self._part(begin, y, self.t0, self._y0, t1, times, dense, stopping, True)
+            else:
+                self._continue(t1, times, stopping)
+            self.stopped &= k == len(parts)
 
     def _continue(self, t1, times, on_step):
         y = self._end.copy()
@@ -736,19 +758,22 @@ class Run(OfRun):
         if float(t1) == self.t or not np.isfinite(t1):
             raise ValueError(f"t1 is {t1}; the run ended at t = {self.t:.10g}")
         if not self._parts:
-            self._parts.append((self.t if self.stopped else self._t1, self._options[0]))
-        self._parts.append((float(t1), times))
+            self._parts.append((self._t1, self._options[0], None))
+        if self.stopped:
+            self._parts[-1] = (*self._parts[-1][:2], self.t)
+        self._parts.append((float(t1), times, None))
         self._t1, self.stopped, known = float(t1), False, (self._t1, self.stopped)
         try:
             with b.lock:
                 b.scales.between(self.t0, self._t1)
-                self._continue(*self._parts[-1], on_step)
+                self._continue(float(t1), times, on_step)
         except Mistrusted:
             self.problem.rebuild()
             self._integrate(on_step)
         except BaseException:
             self._parts.pop()
             self._t1, self.stopped = known
+            self._forget()                      # the tape may hold steps of the part that failed
             raise
         self._looked = False
         return self

@@ -188,7 +188,10 @@ def test_continued_behind_events_and_stops():
     assert not stopped.stopped and stopped.t == 4.0 and first in stopped.steps[0]
     transposes(stopped)
     again = pickle.loads(pickle.dumps(stopped))
-    assert np.allclose(again.y, stopped.y, rtol=1e-6)
+    assert np.array_equal(again.adjoint(W)[1], stopped.adjoint(W)[1])
+    twice = problem().integrate((0.0, 0.5), Y0, P).continue_to(SPAN[1], on_step=until)
+    assert twice.stopped and 1.0 < twice.t < 4.0
+    assert np.array_equal(pickle.loads(pickle.dumps(twice)).adjoint(W)[1], twice.adjoint(W)[1])
 
 
 def test_continued_with_complex_steps_that_turn_out_wrong():
@@ -210,6 +213,14 @@ def test_refused_continuations():
     fails(ValueError, "the run ended at t = 4", run.continue_to, 4.0)
     fails(ValueError, "not between", run.continue_to, 5.0, t_eval=[3.0])
     fails(costate.CostateError, "before the end of the tape", run.continue_to, 3.0)
+    before, y, count = run.adjoint(W)[1], run.y, len(run.steps[0])
+
+    def fail(step):
+        raise Killed
+    fails(Killed, "", run.continue_to, 6.0, on_step=fail)
+    assert run.t == 4.0 and np.array_equal(run.y, y) and np.array_equal(run.adjoint(W)[1], before)
+    assert len(run.steps[0]) == count
+    assert np.array_equal(run.continue_to(5.0).y, problem().integrate(SPAN, Y0, P).continue_to(5.0).y)
     fails(ValueError, "was not recorded", problem().integrate(SPAN, Y0, P, record=False).continue_to, 5.0)
 
 
