@@ -145,7 +145,6 @@ class Formed:
                  if name in vars(problem) and name not in ("rhs", "options")}
         known["cost"] = self.map(problem.cost, lambda values: values)
         known["residual"], known["after_step"] = self.map(problem.residual, self.state), self.after_step(problem.after_step)
-        known["trace"] = problem.asked
         if problem.preconditioner is not None:
             setup, solve = problem.preconditioner
             known["preconditioner"] = following(setup, [(2, self.y), (3, self.p)], lambda of: of), solve
