@@ -26,7 +26,7 @@ from costate.review import Finding, Review
 from costate.tracing import NotTraced
 
 __version__ = version()
-__all__ = ["AfterStep", "BoundaryProblem", "Bounds", "CostateError", "DerivativeWarning", "Event", "Finding", "Functional",
-           "Map", "Model", "ModelError", "NotTraced", "Problem", "Projection", "Relation", "Relaxation", "Residual",
-           "Result", "Review", "Run", "Transition", "from_cfunc", "from_numba", "from_sympy",
-           "load_method", "methods", "option_names", "solve_ivp", "version"]
+__all__ = ["AfterStep", "BoundaryProblem", "Bounds", "CostateError", "DerivativeWarning", "Event", "Finding",
+           "Functional", "Map", "Model", "ModelError", "NotTraced", "Problem", "Projection", "Relation",
+           "Relaxation", "Residual", "Result", "Review", "Run", "Transition", "from_cfunc", "from_numba",
+           "from_sympy", "load_method", "methods", "option_names", "solve_ivp", "version"]

@@ -13,10 +13,10 @@ _Form: TypeAlias = Any                                   # an array, or dicts, l
 _Way: TypeAlias = Literal["auto", "complex step", "differences"]
 
 __version__: str
-__all__ = ["AfterStep", "BoundaryProblem", "Bounds", "CostateError", "DerivativeWarning", "Event", "Finding", "Functional",
-           "Map", "Model", "ModelError", "NotTraced", "Problem", "Projection", "Relation", "Relaxation", "Residual",
-           "Result", "Review", "Run", "Transition", "from_cfunc", "from_numba", "from_sympy",
-           "load_method", "methods", "option_names", "solve_ivp", "version"]
+__all__ = ["AfterStep", "BoundaryProblem", "Bounds", "CostateError", "DerivativeWarning", "Event", "Finding",
+           "Functional", "Map", "Model", "ModelError", "NotTraced", "Problem", "Projection", "Relation",
+           "Relaxation", "Residual", "Result", "Review", "Run", "Transition", "from_cfunc", "from_numba",
+           "from_sympy", "load_method", "methods", "option_names", "solve_ivp", "version"]
 
 def version() -> str: ...
 def methods() -> list[dict[str, Any]]: ...

@@ -144,7 +144,8 @@ class Formed:
         known = {name: vars(problem)[name] for name in inspect.signature(type(problem)).parameters
                  if name in vars(problem) and name not in ("rhs", "options")}
         known["cost"] = self.map(problem.cost, lambda values: values)
-        known["residual"], known["after_step"] = self.map(problem.residual, self.state), self.after_step(problem.after_step)
+        known["residual"] = self.map(problem.residual, self.state)
+        known["after_step"] = self.after_step(problem.after_step)
         if problem.preconditioner is not None:
             setup, solve = problem.preconditioner
             known["preconditioner"] = following(setup, [(2, self.y), (3, self.p)], lambda of: of), solve

@@ -60,7 +60,8 @@ PRODUCTS = {"tangent": "first derivatives: give jac, jac_p and jac_t, or jvp",
             "adjoint_tangent": "second derivatives: give jac, jac_p and, where t matters, jac_t that compute with "
                                "complex y, or hvp",
             "adjoint_tangent2": "third derivatives, which functions of Python do not have: use a Model"}
-MISSING = re.compile(r"(rhs|residual|cost|after_step\.\w+|event\[(\d+)\]\.(\w+))\.(\w+) is missing: method (\S+) needs it here.*", re.S)
+MISSING = re.compile(r"(rhs|residual|cost|after_step\.\w+|event\[(\d+)\]\.(\w+))\.(\w+) is missing: method (\S+) needs "
+                     r"it here.*", re.S)
 
 
 def said(pointer):
@@ -71,7 +72,8 @@ def said(pointer):
         return (f"Method {found[5]} needs derivatives of the map after each step here that it does not have: give it a "
                 "function that can be traced, or a Map with jac, jac_p and jac_t that compute with complex y.")
     if found and found[4] in PRODUCTS:
-        of = {"rhs": "f", "residual": "the residual", "cost": "the cost"}.get(found[1], f"the {found[3]} of events[{found[2]}]")
+        of = {"rhs": "f", "residual": "the residual", "cost": "the cost"}.get(
+            found[1], f"the {found[3]} of events[{found[2]}]")
         return (f"Method {found[5]} needs derivatives of {of} here that it does not have, {PRODUCTS[found[4]]}; or set "
                 "Problem(..., differences=1), which is not exact.")
     sentence = re.sub(r"options\.(\w+) = (\w+)", r"\1=\2", sentence)
@@ -165,8 +167,8 @@ class Method:
 
 
 def load_method(path):
-    """A method from a shared object, which `costate-model FILE.toml -o NAME.c` and a C compiler have made from a file of
-    coefficients: a Method, whose members are those of the dictionaries of methods().
+    """A method from a shared object, which `costate-model FILE.toml -o NAME.c` and a C compiler have made from a file
+    of coefficients: a Method, whose members are those of the dictionaries of methods().
 
     Loading a file executes it: load only files that you trust."""
     return Method(path)

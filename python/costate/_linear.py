@@ -13,8 +13,8 @@ def pair(preconditioner):
         return None
     setup, solve = preconditioner if isinstance(preconditioner, (tuple, list)) else (None, preconditioner)
     if not callable(solve) or not (setup is None or callable(setup)):
-        raise TypeError(f"preconditioner is {preconditioner!r}; expected (setup, solve), functions setup(sigma, t, y, p) "
-                        "or None, and solve(x, transpose, of)")
+        raise TypeError(f"preconditioner is {preconditioner!r}; expected (setup, solve), functions "
+                        "setup(sigma, t, y, p), or None, and solve(x, transpose, of)")
     return setup, solve
 
 

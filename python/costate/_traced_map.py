@@ -26,8 +26,8 @@ class CompiledMap:
 
 
 def compiled_map(of, rows, at):
-    """A CompiledMap of a Map at (t, y, p), or None: it is called.  In the compiled problem it takes the place of running
-    costs."""
+    """A CompiledMap of a Map at (t, y, p), or None: it is called.  In the compiled problem it takes the place of
+    running costs."""
     if of.exact or len(at) > 3 or codegen.why_not() is not None:
         return None
     graph = codegen.module("graph").Graph()

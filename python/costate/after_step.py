@@ -79,7 +79,7 @@ class Projection:
 
     def __init__(self, g, *, keep=False, move=None, at_start=False, linear=False):
         if keep and at_start:
-            raise ValueError("at_start=True moves the initial values to g = 0; with keep=True they are where c is taken")
+            raise ValueError("at_start=True moves the initial values to g = 0; keep=True takes c from them: choose one")
         self.g, self.keep, self.move = as_map(g), bool(keep), move
         self.at_start, self.linear = bool(at_start), bool(linear)
 

@@ -77,8 +77,8 @@ class Members:
         self.of_model = problem.start(None if y0 is None else np.zeros(np.shape(y0)[-1]), b)    # its size decides
         second = vy0 is not None or vp is not None
         if second and (dy0 is not None or dp is not None or (w is None and w_at is None)):
-            raise TypeError("vy0 and vp are directions of Hessian products of the functional that w or w_at gives; they "
-                            "take the place of dy0 and dp")
+            raise TypeError("vy0 and vp are directions of Hessian products of the functional that w or w_at gives; "
+                            "they take the place of dy0 and dp")
         self.at_times(t_span, t_eval)
         if w is not None or w_at is not None:
             self.backward(w, w_at)
@@ -122,8 +122,8 @@ class Members:
             return
         k, weights = len(self.times), np.asarray(w_at, dtype=float)
         if weights.shape not in ((k, b.n), (count, k, b.n)) or not k:
-            raise ValueError(f"w_at has shape {weights.shape}; expected ({k}, {b.n}) or ({count}, {k}, {b.n}), with the "
-                             f"{k} times of t_eval")
+            raise ValueError(f"w_at has shape {weights.shape}; expected ({k}, {b.n}) or ({count}, {k}, {b.n}), with "
+                             f"the {k} times of t_eval")
         self.weights = np.broadcast_to(weights, (count, k, b.n)).copy()
         b.watch.each_weight = pointer(self.weights)
         all_.observations, all_.observed = k, pointer(self.times)
@@ -155,7 +155,7 @@ class Members:
     def second_order(self):
         b, all_, out = self.b, self.all, self.out
         if self.of_model:
-            raise TypeError("Hessian products of an ensemble need y0, all of it: initial values of the model depend on p")
+            raise TypeError("Hessian products of an ensemble need all of y0: initial values of the model depend on p")
         out["lambda2"], out["mu2"] = np.zeros((self.count, b.N)), np.zeros((self.count, b.np))
         all_.lambda2, all_.mu2 = pointer(out["lambda2"]), pointer(out["mu2"]) if b.np else ffi.NULL
         all_.seed2 = ffi.addressof(lib, "costate_watch_seed2")
@@ -189,7 +189,8 @@ class Members:
 
     def derivatives(self):
         b = self.b
-        names = {"lambda": ("y0", b.n), "mu": ("p", b.np), "V": ("dy", b.n), "lambda2": ("Hy0", b.n), "mu2": ("Hp", b.np)}
+        names = {"lambda": ("y0", b.n), "mu": ("p", b.np), "V": ("dy", b.n), "lambda2": ("Hy0", b.n),
+                 "mu2": ("Hp", b.np)}
         found = {names[key][0]: array[:, :names[key][1]] for key, array in self.out.items() if key in names}
         found.update({name: np.transpose(self.out[name], (0, 2, 1)) for name in ("at", "dy_at") if name in self.out})
         return found
@@ -225,8 +226,8 @@ def quiet(b):
 
 def is_list_of_forms(p):
     """a list of parameters of members, each with a form of its own"""
-    return isinstance(p, (list, tuple)) and not hasattr(p, "_fields") and len(p) > 0 and not any(map(is_vector, p)) and \
-        not any(np.ndim(one) for one in p if hasattr(one, "__array__"))
+    listed = isinstance(p, (list, tuple)) and not hasattr(p, "_fields") and len(p) > 0
+    return listed and not any(is_vector(one) or hasattr(one, "__array__") for one in p)
 
 
 def has_form(p):
@@ -256,7 +257,9 @@ def formed(problem, t_span, y0, p, shape, threads, more):
     def parameters(values, name):
         if values is None or of_p is Vector:
             return values
-        return np.stack([of_p.flat(one, name) for one in values]) if is_list_of_forms(values) else of_p.flat(values, name)
+        if is_list_of_forms(values):
+            return np.stack([of_p.flat(one, name) for one in values])
+        return of_p.flat(values, name)
     found = flat.problem.ensemble(
         t_span, states(y0, "y0"), parameters(p, "p"), threads=threads, t_eval=more["t_eval"],
         w_at=states(more["w_at"], "w_at", 1), **{name: states(more[name], name) for name in ("w", "dy0", "vy0")},

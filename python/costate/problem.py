@@ -225,8 +225,8 @@ class Built:
         after = self.problem.after_step
         kept = after.memory(self.first) if hasattr(after, "memory") else 0
         if kept and self.nm:
-            raise ValueError("keep=True needs memory variables, of which the problem has its own: keep the invariants in "
-                             "them, and project onto g(t, y, p) - m")
+            raise ValueError("keep=True needs memory variables, of which the problem has its own: keep the invariants "
+                             "in them, and project onto g(t, y, p) - m")
         if kept and any(self.P.event[k].jump.value or self.P.event[k].transition.value for k in range(self.P.nevents)):
             raise ValueError("keep=True keeps what the invariants are at the start, which jumps of events change")
         self.P.nm += kept
@@ -416,7 +416,7 @@ class Problem(OfProblem):
         if self.model is not None or isinstance(rhs, Map):
             if any(f is not None for f in given.values()):
                 raise TypeError("derivatives are given with a function; a Map or Model has its own")
-        others = cost or mass is not None or index is not None or w is not None or sparsity is not None or events or relations or memory
+        others = cost or events or relations or memory or any(of is not None for of in (mass, index, w, sparsity))
         if self.model is not None and others:
             raise TypeError("costs, mass, index, w, sparsity, events, relations and memory of a Model are in its "
                             "equations")
@@ -578,7 +578,8 @@ class Problem(OfProblem):
         """(y, y'), (n,) each, that satisfy the equations at t, from the guesses y0 and yp0 (None: 0).
 
         Unknowns with index 0 are kept, the others are solved for; where index is None, those whose y' appears in no
-        equation.  Unknowns of index 2 are solved for with y moved onto the constraints.  y' of what is solved for is 0"""
+        equation.  Unknowns of index 2 are solved for, and y is moved onto the constraints.  y' of what is solved for is
+        0"""
         other = formed(self, y0, p)
         return _tapes.consistent(self, t, y0, p, yp0) if other is None else other.consistent(t, y0, p, yp0)
 
@@ -746,8 +747,8 @@ class Run(OfRun):
         self.derivatives = b.way
 
     def continue_to(self, t1, *, t_eval=None, on_step=None):
-        """Continues the run to t1 from where it ended: at its t1, at a terminal event, or where on_step stopped it, with
-        the same parameters and on the same tape: derivatives and dense output are then those of the whole run.
+        """Continues the run to t1 from where it ended: at its t1, at a terminal event, or where on_step stopped it,
+        with the same parameters and on the same tape: derivatives and dense output are then those of the whole run.
 
         t_eval: times of the new part, whose states are added to run.at; stats are those of the new part.  Returns the
         run itself, which has changed"""

@@ -1,4 +1,4 @@
-"""Maps after each step, bounds, projection onto invariants and relaxation, against closed forms of what the steps do."""
+"""Maps after each step, bounds, projection onto invariants and relaxation, against closed forms of the steps."""
 import os
 import sys
 import warnings
@@ -199,8 +199,8 @@ def test_projection_with_weights_and_at_the_start():
 
 def test_relaxation():
     """the energy of an oscillator at the ends of steps, and the derivatives"""
-    problem = costate.Problem(turn, after_step=costate.Relaxation(lambda t, y, p: (y[0] ** 2 + y[1] ** 2) / 2, keep=True),
-                              **FIXED)
+    kept = costate.Relaxation(lambda t, y, p: (y[0] ** 2 + y[1] ** 2) / 2, keep=True)
+    problem = costate.Problem(turn, after_step=kept, **FIXED)
     run = problem.integrate((0.0, 1.0), [1.0, 0.0], [1.2], dense=True)
     energy = (run.steps_y ** 2).sum(axis=0) / 2
     close(energy[:-1], np.full(len(energy) - 1, 0.5), 1e-14)

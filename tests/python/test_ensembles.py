@@ -170,8 +170,8 @@ def test_methods_from_files():
         with open(source, "w", encoding="utf-8") as out:
             out.write(text.replace('"tsit5"', '"mine"'))
         env = dict(os.environ, PYTHONPATH=_places.CODEGEN)
-        subprocess.run([sys.executable, "-m", "codegen", "model", source, "-o", os.path.join(place, "mine.c")], check=True,
-                       env=env, capture_output=True)
+        subprocess.run([sys.executable, "-m", "codegen", "model", source, "-o", os.path.join(place, "mine.c")],
+                       check=True, env=env, capture_output=True)
         try:
             subprocess.run(["cc", "-shared", "-fPIC", "-I", _places.INCLUDE, "mine.c", "-o", "mine.so"], cwd=place,
                            check=True, capture_output=True)

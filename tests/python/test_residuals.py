@@ -175,7 +175,8 @@ def test_consistent_of_index_1():
     y, yp = costate.Problem(residual=F, **SHARP).consistent(0.3, [1.1, 0.0], P0)
     close(y, start(), 1e-13)
     close(yp[0], np.sin(0.3) - P0[0] * 1.1, 1e-13)
-    fails(costate.CostateError, "inconsistent", costate.Problem(residual=F, **SHARP).integrate, (0.0, 1.0), [1.1, 7.0], P0)
+    fails(costate.CostateError, "inconsistent", costate.Problem(residual=F, **SHARP).integrate, (0.0, 1.0), [1.1, 7.0],
+          P0)
 
 
 def test_events_of_slopes():
@@ -260,8 +261,8 @@ def test_refusals():
     fails(TypeError, "jac_yp is of a residual", costate.Problem, lambda t, y, p: y, jac_yp=F_YP)
     fails(ValueError, "expected (2,)", costate.Problem(residual=lambda t, y, yp, p: yp[:1], **SHARP).integrate,
           (0.0, 1.0), start(), P0)
-    fails(ValueError, "expected (2, 2)", costate.Problem(residual=F, jac=np.eye(3), jac_yp=np.eye(3), **SHARP).integrate,
-          (0.0, 1.0), start(), P0)
+    large = costate.Problem(residual=F, jac=np.eye(3), jac_yp=np.eye(3), **SHARP)
+    fails(ValueError, "expected (2, 2)", large.integrate, (0.0, 1.0), start(), P0)
 
 
 run_all(globals())

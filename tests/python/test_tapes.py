@@ -1,4 +1,4 @@
-"""Tapes in files, runs that are read, resumed and continued: the bits of an uninterrupted run, also in other processes."""
+"""Tapes in files, runs that are read, resumed and continued, also by other processes."""
 import os
 import pickle
 import subprocess
