@@ -298,4 +298,5 @@ def solve_ivp(fun: _Function | Model | Any, t_span: Sequence[float], y0: ArrayLi
               vectorized: bool = False, args: Any = None, *, first_step: float | None = None,
               max_step: float = ..., min_step: float = 0, rtol: ArrayLike = 1e-3, atol: ArrayLike = 1e-6,
               jac: Any = None, jac_sparsity: Any = None, lband: int | None = None, uband: int | None = None,
-              stops: ArrayLike | None = None, **options: Any) -> Any: ...
+              stops: ArrayLike | None = None, callback: Callable[[Any], Any] | None = None,
+              **options: Any) -> Any: ...
