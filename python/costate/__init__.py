@@ -10,7 +10,7 @@ Functional          functionals of runs
 NotTraced           the warning about a function that cannot be traced
 BoundaryProblem     boundary value problems
 load_method         methods from files of coefficients
-costate.torch, costate.jax, costate.plots       imported by themselves"""
+costate.torch, costate.plots, costate.jax (experimental)    imported by themselves"""
 from costate._library import CostateError, ModelError, load_method, methods, option_names, version
 from costate._ways import DerivativeWarning
 from costate.after_step import AfterStep, Bounds, Projection, Relaxation
