@@ -23,8 +23,8 @@ class Watcher:
 
 
 class Intermediate:
-    """A run up to a step, with the members of SciPy's: current_t, current_y; t and y, (k,) and (k, n), at the ends of all
-    steps so far; t_events, y_events, active_events, None without events; nfev, njev, nlu; sol: with dense_output a
+    """A run up to a step, with the members of SciPy's: current_t, current_y; t and y, (k,) and (k, n), at the ends of
+    all steps so far; t_events, y_events, active_events, None without events; nfev, njev, nlu; sol: with dense_output a
     function of the times of the last step, valid during the call; solver is None"""
 
     solver = None
