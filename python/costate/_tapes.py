@@ -1,11 +1,12 @@
-"""Tapes of runs in memory and in files, and consistent values."""
+"""Tapes of runs in memory and in files, and runs that are continued."""
 import os
 
 import numpy as np
 
 from costate import _library as library
 from costate._costate import ffi, lib
-from costate._library import CostateError, pointer, vector
+from costate._derivatives import Mistrusted
+from costate._library import CostateError, pointer
 
 
 def checked_path(tape, record):
@@ -17,12 +18,37 @@ def checked_path(tape, record):
     return os.fsencode(tape)
 
 
+def checked_times(t_eval, t0, t1):
+    """times at which the state is wanted, as an array: in the order of the run, from t0 to t1"""
+    times = np.empty(0) if t_eval is None else np.array(t_eval, dtype=float, ndmin=1)
+    if times.ndim > 1:
+        raise ValueError(f"t_eval has shape {times.shape}; expected (k,)")
+    outside = ~((times >= min(t0, t1)) & (times <= max(t0, t1)))
+    if outside.any():
+        raise ValueError(f"t_eval has {times[outside][0]:.10g}, which is not between t0 = {t0:.10g} and t1 = {t1:.10g}")
+    steps = np.diff(times) if t1 >= t0 else -np.diff(times)
+    if np.any(steps < 0):
+        k = int(np.argmax(steps < 0))
+        raise ValueError(f"t_eval is not sorted in the order of the run: {times[k + 1]:.10g} comes after "
+                         f"{times[k]:.10g}")
+    return times
+
+
 def new(path):
     """a tape in memory, or in a file"""
     return ffi.gc(lib.costate_tape_new() if path is None else lib.costate_tape_open(path), lib.costate_tape_free)
 
 
-def load(problem, path, t_span, y0, p, resume=False):
+def load(problem, *arguments, **more):
+    """as load_once, again with differences where complex steps turn out to be wrong"""
+    while True:
+        try:
+            return load_once(problem, *arguments, **more)
+        except Mistrusted:
+            problem.rebuild()
+
+
+def load_once(problem, path, t_span, y0, p, resume=False):
     """the Run of a tape in a file; resume: after its run has been completed"""
     from costate.problem import Run
     (t0, t1), path = (float(t) for t in t_span), checked_path(path, True)
@@ -67,10 +93,50 @@ def compared(run, b, y):
                            "those of the run", run.t)
 
 
-def consistent(problem, t, y0, p, yp0):
-    """(y, y') that satisfy the equations at t"""
-    b, y, p = problem.built(float(t), y0, p)
-    yp = np.zeros(b.n) if yp0 is None else vector(yp0, b.n, "yp0")
-    with b.lock:
-        b.check(lib.costate_consistent(b.solver, float(t), pointer(y), pointer(yp), pointer(p) if b.np else ffi.NULL))
-    return y[:b.n].copy(), yp
+# ---- continued runs -------------------------------------------------------------------------------------------------
+
+def stops_at(t):
+    """an on_step"""
+    return lambda step: step.end == t
+
+
+class Continued:
+    """A Run that is continued: _parts are (t1, times at which states are wanted, where on_step stopped it or None)."""
+
+    def continue_to(self, t1, *, t_eval=None, on_step=None):
+        """Continues the run to t1 from where it ended: at its t1, at a terminal event, or where on_step stopped it,
+        with the same parameters and on the same tape: derivatives and dense output are then those of the whole run.
+
+        t_eval: times of the new part, whose states are added to run.at; stats are those of the new part.  Returns the
+        run itself, which has changed"""
+        self._taped()
+        if self._read:
+            raise ValueError("this run was read from a file and cannot be continued; begin another one at its end")
+        times, b = checked_times(t_eval, self.t, float(t1)), self._b
+        if float(t1) == self.t or not np.isfinite(t1):
+            raise ValueError(f"t1 is {t1}; the run ended at t = {self.t:.10g}")
+        if not self._parts:
+            self._parts.append((self._t1, self._options[0], None))
+        if self.stopped:
+            self._parts[-1] = (*self._parts[-1][:2], self.t)
+        self._parts.append((float(t1), times, None))
+        self._t1, self.stopped, known = float(t1), False, (self._t1, self.stopped)
+        try:
+            with b.lock:
+                b.scales.between(self.t0, self._t1)
+                self._continue(float(t1), times, on_step)
+        except Mistrusted:
+            self.problem.rebuild()
+            self._integrate(on_step)
+        except BaseException:
+            self._parts.pop()
+            self._t1, self.stopped = known
+            self._forget()                      # the tape may hold steps of the part that failed
+            raise
+        self._looked = False
+        return self
+
+    def _continue(self, t1, times, on_step):
+        y = self._end.copy()
+        self._part(lambda t1: lib.costate_continue(self._b.solver, self._tape, t1, pointer(y)), y, self.t, y.copy(), t1,
+                   times, self._options[2], on_step)

@@ -128,6 +128,19 @@ def as_after_step(of):
     raise TypeError(f"after_step is {of!r}; expected a function, a Map, AfterStep, Bounds, Projection or Relaxation")
 
 
+def place_after_step(built):
+    """the map after each step; what a projection keeps is in memory variables behind the others"""
+    after = built.problem.after_step
+    kept = after.memory(built.first) if hasattr(after, "memory") else 0
+    if kept and built.nm:
+        raise ValueError("keep=True needs memory variables, of which the problem has its own: keep the invariants "
+                         "in them, and project onto g(t, y, p) - m")
+    if kept and any(built.P.event[k].jump.value or built.P.event[k].transition.value for k in range(built.P.nevents)):
+        raise ValueError("keep=True keeps what the invariants are at the start, which jumps of events change")
+    built.P.nm += kept
+    after.place(built, built.first)
+
+
 def with_maps(of, change):
     """the same with other maps: change(map, are its values a state?); as it is without maps"""
     if of is None or not of.functions():

@@ -5,8 +5,9 @@ from costate._costate import ffi, lib
 from costate._library import CostateError, pointer, status_name, text
 from costate import _library as library
 from costate._derivatives import Mistrusted
-from costate._forms import Vector, form, is_vector
 from costate._formed import kept
+from costate._forms import Vector, form, is_vector
+from costate._tapes import checked_times
 from costate.maps import raise_what_was_raised
 from costate.result import Result
 
@@ -97,7 +98,6 @@ class Members:
     # ---- what is asked for
 
     def at_times(self, t_span, t_eval):
-        from costate.problem import checked_times
         w = self.b.watch
         self.times = checked_times(t_eval, float(t_span[0]), float(t_span[1]))
         w.each_at, w.each_count = pointer(self.times), len(self.times)

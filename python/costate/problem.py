@@ -6,7 +6,7 @@ import numpy as np
 
 from costate import _library as library
 from costate import _shown as shown
-from costate import _linear, _tapes, residual as residuals
+from costate import _consistent, _linear, _tapes, residual as residuals
 from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, taken, vector
 from costate.functional import Functional, Start, estimated, second_order
@@ -15,7 +15,7 @@ from costate._copies import OfProblem, OfRun
 from costate._formed import formed
 from costate._pattern import Pattern
 from costate._untraced import use_of
-from costate.after_step import as_after_step
+from costate.after_step import as_after_step, place_after_step
 from costate.maps import (Bound, Map, Owner, Situation, as_map, layout, least_exact,
                           raise_what_was_raised)
 from costate._ways import Ways
@@ -109,7 +109,7 @@ class Built:
         if self.stops.size:
             self.P.nstops, self.P.stops = self.stops.size, pointer(self.stops)
         if problem.after_step is not None:
-            self.after_step()
+            place_after_step(self)
         self.N = self.n + self.nq + self.P.nm
         self.options()
         pieces, self.pieces = self.pieces, []
@@ -184,7 +184,7 @@ class Built:
         else:
             self.matrices(rhs)
         if problem.index is not None:
-            self.keep.append(problem.index_of(self.n))
+            self.keep.append(_consistent.index_of(problem, self.n))
             P.index = ffi.cast("int *", ffi.from_buffer(self.keep[-1]))
         self.events()
         self.relations()
@@ -219,18 +219,6 @@ class Built:
             raise ValueError(f"mass has shape {np.shape(mass)}; expected ({n}, {n})")
         self.owner.mass = layout(mass if hasattr(mass, "tocsr") else np.asarray(mass, dtype=float), pattern, "mass")
         self.P.mass = lib.costate_py_mass
-
-    def after_step(self):
-        """the map after each step; what a projection keeps is in memory variables behind the others"""
-        after = self.problem.after_step
-        kept = after.memory(self.first) if hasattr(after, "memory") else 0
-        if kept and self.nm:
-            raise ValueError("keep=True needs memory variables, of which the problem has its own: keep the invariants "
-                             "in them, and project onto g(t, y, p) - m")
-        if kept and any(self.P.event[k].jump.value or self.P.event[k].transition.value for k in range(self.P.nevents)):
-            raise ValueError("keep=True keeps what the invariants are at the start, which jumps of events change")
-        self.P.nm += kept
-        after.place(self, self.first)
 
     def structs(self, kind, items, more=0):
         """(struct, item, owner of its callbacks) for each of P.<kind>, which are made for these items; more: structs
@@ -347,22 +335,6 @@ def sparsity_matrix(of):
     return of if hasattr(of, "tocsc") else np.asarray(of)
 
 
-def checked_times(t_eval, t0, t1):
-    """times at which the state is wanted, as an array: in the order of the run, from t0 to t1"""
-    times = np.empty(0) if t_eval is None else np.array(t_eval, dtype=float, ndmin=1)
-    if times.ndim > 1:
-        raise ValueError(f"t_eval has shape {times.shape}; expected (k,)")
-    outside = ~((times >= min(t0, t1)) & (times <= max(t0, t1)))
-    if outside.any():
-        raise ValueError(f"t_eval has {times[outside][0]:.10g}, which is not between t0 = {t0:.10g} and t1 = {t1:.10g}")
-    steps = np.diff(times) if t1 >= t0 else -np.diff(times)
-    if np.any(steps < 0):
-        k = int(np.argmax(steps < 0))
-        raise ValueError(f"t_eval is not sorted in the order of the run: {times[k + 1]:.10g} comes after "
-                         f"{times[k]:.10g}")
-    return times
-
-
 def sorted_times(stops):
     """the stops of a problem, each once"""
     times = np.unique(np.array(() if stops is None else stops, dtype=float))
@@ -412,7 +384,7 @@ class Problem(OfProblem):
                  preconditioner=None, w=None, **options):
         given = dict(jac=jac, jac_p=jac_p, jac_t=jac_t, jac_m=jac_m, jvp=jvp, vjp=vjp, hvp=hvp)
         self.model = rhs if hasattr(rhs, "problem") else None
-        self.residual = self.residual_of(rhs, residual, jac_yp, given, mass, w)
+        self.residual = residuals.given_residual(rhs, residual, jac_yp, given, mass, w)
         if self.model is not None or isinstance(rhs, Map):
             if any(f is not None for f in given.values()):
                 raise TypeError("derivatives are given with a function; a Map or Model has its own")
@@ -463,29 +435,6 @@ class Problem(OfProblem):
     def _uses(self):
         """of this problem and of those for y0 and p in their forms"""
         return [self._use, *(of.problem._use for of in self.formed.values() if of.problem is not self)]
-
-    @staticmethod
-    def residual_of(rhs, residual, jac_yp, given, mass, w):
-        """a Residual, or None"""
-        if (rhs is None) == (residual is None):
-            raise TypeError("give a right-hand side f(t, y, p), or residual=F(t, y, yp, p)")
-        if residual is None:
-            if jac_yp is not None:
-                raise TypeError("jac_yp is of a residual")
-            return None
-        if mass is not None or w is not None:
-            raise TypeError("a residual has no mass matrix and no matrix W")
-        if not isinstance(residual, residuals.Residual):
-            return residuals.Residual(residual, jac_yp=jac_yp, **given)
-        if jac_yp is not None or any(f is not None for f in given.values()):
-            raise TypeError("derivatives are given with a function; a Residual has its own")
-        return residual
-
-    def index_of(self, n):
-        """index as an array of the library's"""
-        if len(self.index) != n or any(k not in (0, 1, 2) for k in self.index):
-            raise ValueError(f"index is {self.index}; expected {n} numbers 0, 1 or 2")
-        return np.array(self.index, dtype=np.intc)
 
     def jumps(self):
         """all times at which functions may jump in t: stops, and given times of events, sorted"""
@@ -581,7 +530,7 @@ class Problem(OfProblem):
         equation.  Unknowns of index 2 are solved for, and y is moved onto the constraints.  y' of what is solved for is
         0"""
         other = formed(self, y0, p)
-        return _tapes.consistent(self, t, y0, p, yp0) if other is None else other.consistent(t, y0, p, yp0)
+        return _consistent.consistent(self, t, y0, p, yp0) if other is None else other.consistent(t, y0, p, yp0)
 
     def load(self, path, t_span, y0=None, p=None):
         """The Run whose tape is in a file, which integrate(..., tape=path) wrote: perhaps in another process, perhaps
@@ -625,11 +574,6 @@ class Problem(OfProblem):
         return estimated(self, functional, t_span, y0, p, tol, factor, (vy0, vp), product_atol)
 
 
-def stops_at(t):
-    """an on_step"""
-    return lambda step: step.end == t
-
-
 POINTS = 5              # of a run where complex steps are checked before derivatives of the run are computed
 
 
@@ -653,7 +597,7 @@ def derived(method):
     return call
 
 
-class Run(OfRun):
+class Run(OfRun, _tapes.Continued):
     """A run: t, y, costs, memory at its end; with a tape: tangents, adjoints, dense output run(t).
 
     t, y        where it ended; y: n states; q: running costs; m: memory variables
@@ -670,7 +614,7 @@ class Run(OfRun):
         self.problem, (self.t0, self._t1), self.stopped = problem, (float(t) for t in t_span), False
         self._file, self._parts, self._read = _tapes.checked_path(tape, record), [], False
         self._given, self.gradient_error = tuple(None if a is None else np.array(a) for a in (y0, p)), None
-        self._options = checked_times(t_eval, self.t0, self._t1), record, dense
+        self._options = _tapes.checked_times(t_eval, self.t0, self._t1), record, dense
         self._integrate(on_step)
 
     __repr__ = shown.of_run
@@ -714,17 +658,12 @@ class Run(OfRun):
         for k, (t1, times, stop) in enumerate(parts, 1):
             stopping = on_step if k == len(parts) else None
             if stop is not None:                # where on_step ended this part
-                stopping, t1 = (stops_at(stop), t1) if alike else (None, stop)
+                stopping, t1 = (_tapes.stops_at(stop), t1) if alike else (None, stop)
             if k == 1:
                 self._part(begin, y, self.t0, self._y0, t1, times, dense, stopping, True)
             else:
                 self._continue(t1, times, stopping)
             self.stopped &= k == len(parts)
-
-    def _continue(self, t1, times, on_step):
-        y = self._end.copy()
-        self._part(lambda t1: lib.costate_continue(self._b.solver, self._tape, t1, pointer(y)), y, self.t, y.copy(), t1,
-                   times, self._options[2], on_step)
 
     def _part(self, call, y, t0, y0, t1, times, dense, on_step, first=False):
         """one call of the library, to t1; y: the state at its end; y0: at its start, t0"""
@@ -745,39 +684,6 @@ class Run(OfRun):
                                                               np.hstack([self.steps_y, steps[1][:, 1:]]))
         self.q, self.m, self._end = y[b.n:b.n + b.nq].copy(), y[b.n + b.nq:].copy(), y
         self.derivatives = b.way
-
-    def continue_to(self, t1, *, t_eval=None, on_step=None):
-        """Continues the run to t1 from where it ended: at its t1, at a terminal event, or where on_step stopped it,
-        with the same parameters and on the same tape: derivatives and dense output are then those of the whole run.
-
-        t_eval: times of the new part, whose states are added to run.at; stats are those of the new part.  Returns the
-        run itself, which has changed"""
-        self._taped()
-        if self._read:
-            raise ValueError("this run was read from a file and cannot be continued; begin another one at its end")
-        times, b = checked_times(t_eval, self.t, float(t1)), self._b
-        if float(t1) == self.t or not np.isfinite(t1):
-            raise ValueError(f"t1 is {t1}; the run ended at t = {self.t:.10g}")
-        if not self._parts:
-            self._parts.append((self._t1, self._options[0], None))
-        if self.stopped:
-            self._parts[-1] = (*self._parts[-1][:2], self.t)
-        self._parts.append((float(t1), times, None))
-        self._t1, self.stopped, known = float(t1), False, (self._t1, self.stopped)
-        try:
-            with b.lock:
-                b.scales.between(self.t0, self._t1)
-                self._continue(float(t1), times, on_step)
-        except Mistrusted:
-            self.problem.rebuild()
-            self._integrate(on_step)
-        except BaseException:
-            self._parts.pop()
-            self._t1, self.stopped = known
-            self._forget()                      # the tape may hold steps of the part that failed
-            raise
-        self._looked = False
-        return self
 
     def _look_over(self):
         """Before the first derivatives: are complex steps right at several points of the run, and at its events?"""

@@ -55,6 +55,23 @@ def as_residual(of, kind=Residual):
     return of if of is None or isinstance(of, kind) else kind(of)
 
 
+def given_residual(rhs, residual, jac_yp, given, mass, w):
+    """a Residual, or None"""
+    if (rhs is None) == (residual is None):
+        raise TypeError("give a right-hand side f(t, y, p), or residual=F(t, y, yp, p)")
+    if residual is None:
+        if jac_yp is not None:
+            raise TypeError("jac_yp is of a residual")
+        return None
+    if mass is not None or w is not None:
+        raise TypeError("a residual has no mass matrix and no matrix W")
+    if not isinstance(residual, Residual):
+        return Residual(residual, jac_yp=jac_yp, **given)
+    if jac_yp is not None or any(f is not None for f in given.values()):
+        raise TypeError("derivatives are given with a function; a Residual has its own")
+    return residual
+
+
 def halves(Y, wide):
     """y and y'"""
     both = np.split(Y, 2)
