@@ -306,6 +306,12 @@ class Built:
             full[self.N - self.nm:] = y[self.n:]
         return full
 
+    def given(self, y):
+        """y0 of a state of N values"""
+        if self.problem.model is not None:
+            return y
+        return np.concatenate([y[:self.n], y[self.n + self.nq:self.n + self.nq + self.nm]])
+
     # ---- calls
 
     def check(self, status):

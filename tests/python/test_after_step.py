@@ -213,6 +213,17 @@ def test_relaxation():
     close(run.tangent(dp=[1.0]), (up - down) / (2 * e), 1e-7)
 
 
+def test_estimated_errors_and_reviews():
+    F, p = costate.Functional(end=lambda t, y, p: y[0]), np.array([1.2, 1.0])
+    for after in (costate.Projection(radius), costate.Projection(radius, keep=True), costate.Bounds(-5.0, 5.0)):
+        problem = costate.Problem(turn, after_step=after, method="dopri5", rtol=1e-6, atol=1e-6)
+        rough = problem.gradient(F, (0.0, 1.0), [1.0, 0.0], p, estimate=True)
+        true = -np.sin(1.2) - rough.p[0]
+        assert abs(rough.error.p[0] - true) < 0.1 * abs(true), (rough.error.p, true)
+        close(problem.gradient(F, (0.0, 1.0), [1.0, 0.0], p, tol=1e-8).p[0], -np.sin(1.2), 1e-7)
+        assert problem.check((0.0, 1.0), [1.0, 0.0], p).ok
+
+
 def test_forms():
     """y of any shape, p as a dict"""
     for after in (costate.Bounds(low=np.zeros((1, 2))), costate.AfterStep(lambda t, y, p: np.maximum(y, p["least"])),
