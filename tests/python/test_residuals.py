@@ -207,6 +207,7 @@ def test_transitions():
     dy, w = np.array([0.3, -0.2]), np.array([0.4, 0.9])
     by_y, by_p = run.adjoint(w)
     close(w @ run.tangent(dy, [0.7]), by_y @ dy + 0.7 * by_p[0], 1e-12)
+    assert repr(hit) == "<Event where <lambda> falls through 0, transition T>", repr(hit)
     fails(ValueError, "not both", costate.Event, lambda t, y, p: y[0], jump=lambda t, y, p: y, transition=T)
     fails(TypeError, "events of a residual", costate.Problem, lambda t, y, p: y, events=[hit])
 
