@@ -50,8 +50,8 @@ def of_event(event):
         times = ", ".join(f"{t:.10g}" for t in event.times[:4]) + ", ..." * (len(event.times) > 4)
         when = f"at t = {times}"
     words = [when, event.jump is not None and f"jump {name_of(event.jump.value)}",
-             event.transition is not None and f"transition {name_of(event.transition.value)}", event.terminal and "terminal",
-             event.active is not None and f"in mode {event.active}", event.to is not None and f"to mode {event.to}"]
+             event.transition is not None and f"transition {name_of(event.transition.value)}",
+             event.terminal and "terminal", event.active is not None and f"in mode {event.active}", event.to is not None and f"to mode {event.to}"]
     return f"<Event {joined(words)}>"
 
 
