@@ -51,7 +51,8 @@ def of_event(event):
         when = f"at t = {times}"
     words = [when, event.jump is not None and f"jump {name_of(event.jump.value)}",
              event.transition is not None and f"transition {name_of(event.transition.value)}",
-             event.terminal and "terminal", event.active is not None and f"in mode {event.active}", event.to is not None and f"to mode {event.to}"]
+             event.terminal and "terminal", event.active is not None and f"in mode {event.active}",
+             event.to is not None and f"to mode {event.to}"]
     return f"<Event {joined(words)}>"
 
 
