@@ -35,8 +35,12 @@ class Declared:
         """Names that only this file uses."""
         return self.functions | self.objects | self.types | self.enumerators | self.made
 
+    def own(self):
+        """The same with those that macros make."""
+        return self.local() | (self.pasted - self.public)
+
     def ordinary(self):
-        return self.local() | self.public | self.shared | self.pasted
+        return self.own() | self.public | self.shared
 
     def defined(self):
         """What a header defines, so that another one cannot have the same name."""
@@ -44,7 +48,7 @@ class Declared:
 
     def of_macros(self):
         """Names in the bodies of macros, but of members."""
-        return {x for _, body in self.macros.values() for before, x in zip(["", *body], body)
+        return {x for macro in self.macros.values() for _, body in macro for before, x in zip(["", *body], body)
                 if before not in (".", "->")}
 
 
@@ -175,31 +179,31 @@ def enumerated(found, places, items, to):
 
 
 def macros(found):
-    """{name: (parameters, tokens of the body)} of the macros that a file defines."""
+    """{name: its definitions, each (parameters, tokens of the body)} of the macros that a file defines."""
     defined = {}
     for line in directives(found):
         texts = [found[k].text for k in line]
         if len(texts) > 2 and texts[1] == "define":
             end = texts.index(")") if "(" in texts[3:4] and line[3] == line[2] + 1 else 2
-            defined.setdefault(texts[2], ([x for x in texts[4:end] if x != ","], texts[end + 1:]))
+            defined.setdefault(texts[2], []).append(([x for x in texts[4:end] if x != ","], texts[end + 1:]))
     return defined
 
 
-def expanded(found, places, macro, inner, to):
+def expanded(found, places, name, inner, to):
     """MACRO(name, ...) outside of functions declares its arguments, or what it pastes together with them."""
-    parameters, body = macro
-    arguments = [part[0] for part in split(groups(found, places, *inner), ",") if part]
-    given = {x: found[a[0]].text for x, a in zip(parameters, arguments)}
-    joined = [k for k, x in enumerate(body) if x == "##"]
-    to.pasted.update(given.get(body[k - 1], body[k - 1]) + given.get(body[k + 1], body[k + 1]) for k in joined)
-    partial = {body[k + by] for k in joined for by in (-1, 1)}
-    to.made.update(text for x, text in given.items() if x not in partial and x in body)
+    arguments = [found[part[0][0]].text for part in split(groups(found, places, *inner), ",") if part]
+    for parameters, body in to.macros[name]:
+        given = dict(zip(parameters, arguments))
+        joined = [k for k, x in enumerate(body) if x == "##"]
+        to.pasted.update(given.get(body[k - 1], body[k - 1]) + given.get(body[k + 1], body[k + 1]) for k in joined)
+        partial = {body[k + by] for k in joined for by in (-1, 1)}
+        to.made.update(text for x, text in given.items() if x not in partial and x in body)
 
 
 def named(found, places, items, function, to):
     """One declaration."""
     while len(items) > 1 and items[0][1] in to.macros and items[1][1] == "(":
-        expanded(found, places, to.macros[items[0][1]], items[1][2], to)
+        expanded(found, places, items[0][1], items[1][2], to)
         items = items[2:]
     if not items or items[0][1] == "_Static_assert":
         return
@@ -207,7 +211,12 @@ def named(found, places, items, function, to):
     words, names = declarators(found, places, items[:-1] if function else items)
     for place, parameters in names:
         name = found[place].text
-        if name in to.macros:                               # NAME(name)(...): made by token pasting
+        if name in to.macros:                               # OF(name)(...)
+            before = set(to.pasted)
+            for inner in [x[2] for x in items if x[1] == "("][:1]:
+                expanded(found, places, name, inner, to)
+            if "static" not in words:
+                to.public |= to.pasted - before
             continue
         if "typedef" in words:
             to.types.add(name)

@@ -87,7 +87,7 @@ class Joined:
         others = [f.has for f in self.files if f is not file] + headers
         taken = set().union(self.functions, *(x.ordinary() for x in others), *(x.mentions for x in headers))
         taken_tags = set().union(*(x.mentioned for x in others))
-        names = {x: file.label(x) for x in file.has.local() | file.has.pasted if x not in known and x in taken}
+        names = {x: file.label(x) for x in file.has.own() if x not in known and x in taken}
         used = set().union(*(h.has.of_macros() for h in own))
         self.by_macros[file.path] = {x for x in names if x in used or x in file.has.pasted}
         return self.with_headers_names(file, (names, {x: file.label(x) for x in (file.has.tags - tags) & taken_tags}))
