@@ -47,7 +47,7 @@ class Joined:
 
     def __init__(self, files, headers):
         self.texts = headers
-        self.headers = {}
+        self.headers, self.known = {}, {}
         self.files = [File(path, text, headers) for path, text in files.items()]
         for file in self.files:
             self.find(file)
@@ -67,20 +67,20 @@ class Joined:
                 self.headers[name] = File(name, self.texts[name], self.texts)
                 self.find(self.headers[name])
 
-    def visible(self, file, found=None):
-        """All headers that a file includes."""
-        found = {} if found is None else found
-        for name in file.includes:
-            if name not in found:
-                found[name] = self.headers[name]
-                self.visible(self.headers[name], found)
-        return found.values()
+    def visible(self, file):
+        """All headers that a file includes, others of them as well."""
+        if file.path not in self.known:
+            found = {}
+            for name in file.includes:
+                found |= {name: self.headers[name]} | {h.path: h for h in self.visible(self.headers[name])}
+            self.known[file.path] = list(found.values())
+        return self.known[file.path]
 
     # ---- which names become others ----
 
     def renamed(self, file):
         """({ordinary name: new name}, {tag: new name}) of the names that a file has for itself and others have, too"""
-        own = list(self.visible(file))
+        own = self.visible(file)
         known = set().union(*(h.has.ordinary() for h in own))
         tags = set().union(*(h.has.mentioned for h in own))
         headers = [h.has for h in self.headers.values() if h not in own]
@@ -110,13 +110,12 @@ class Joined:
 
     def check(self):
         """Macros of headers are seen by all that follows."""
-        for name, header in self.headers.items():
-            for file in self.files:
-                if header in self.visible(file):
-                    continue
-                both = set(header.has.macros) & (set(file.has.macros) | {t.text for t in file.tokens if t.kind == "name"}
-                                            - set(self.names[file.path][0]))
-                if both:
+        for file in self.files:
+            names = {t.text for t in file.tokens if t.kind == "name"} - set(self.names[file.path][0])
+            own = self.visible(file)
+            for name, header in self.headers.items():
+                both = names & set(header.has.macros)
+                if both and header not in own:
                     raise Refused(f"{file.path} uses {', '.join(sorted(both))}, a macro of {name}, which it does not "
                                   "include: rename one of them")
 
