@@ -68,24 +68,29 @@ def single(names):
     return begin + Joined({**files, "methods.c": descriptors(names)}, headers).all()
 
 
-def write(folder, names):
+def write(path, text):
+    """Leaves a file alone that has this text, so that nothing is compiled again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def main(folder, names):
     text = single(names)
     (folder / "costate").mkdir(parents=True, exist_ok=True)
     for path in listed((ROOT / "meson.build").read_text(encoding="utf-8"), "headers"):
-        text_of = (ROOT / path).read_text(encoding="utf-8")
         # they find each other without an option -I
-        text_of = re.sub(r"^#include <costate/([^>]+)>", r'#include "\1"', text_of, flags=re.M)
-        (folder / "costate" / Path(path).name).write_text(text_of, encoding="utf-8")
-    (folder / "costate.h").write_text('/* costate.h - for programs beside costate.c */\n#include "costate/costate.h"\n',
-                                      encoding="utf-8")
-    (folder / "costate.c").write_text(text, encoding="utf-8")
+        header = re.sub(r"^#include <costate/([^>]+)>", r'#include "\1"', (ROOT / path).read_text(encoding="utf-8"),
+                        flags=re.M)
+        write(folder / "costate" / Path(path).name, header)
+    write(folder / "costate.h", '/* costate.h - for programs beside costate.c */\n#include "costate/costate.h"\n')
+    write(folder / "costate.c", text)
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     try:
-        write(Path(sys.argv[1]), sys.argv[2:])
+        main(Path(sys.argv[1]), sys.argv[2:])
     except (Refused, OSError) as fault:
         sys.exit(f"single: {fault}")
     except subprocess.CalledProcessError:

@@ -103,10 +103,9 @@ def test_model_of_an_equation_file():
 #include "law.h"
 int main(void)
 {
-    costate_problem P = law_problem;
     double y = 2, k = 3, lambda = 1, mu = 0;
     costate_options o = {.rtol = 1e-9, .atol = 1e-9};
-    costate *c = costate_new(NULL, &P, &o);
+    costate *c = costate_new(NULL, law_problem(), &o);
     costate_tape *tape = costate_tape_new();
     int status = costate_integrate(c, 0, 1, &y, &k, tape);
     if (!status) status = costate_adjoint(c, tape, 1, &lambda, &mu, NULL, NULL);
@@ -143,6 +142,35 @@ def test_chosen_methods():
         failed = subprocess.run([sys.executable, os.path.join(root, "packaging", "single"), place, "no_such"],
                                 text=True, stderr=subprocess.PIPE)
         assert failed.returncode and "there is no method no_such" in failed.stderr, failed.stderr
+
+
+def test_cmake():
+    """by FetchContent, with a model, in both forms of target_link_libraries; costate.c is written at configure time"""
+    needs("cmake", "ninja")
+    unsanitized()
+    with folder() as place:
+        write(f"{place}/CMakeLists.txt", f"""cmake_minimum_required(VERSION 3.16)
+project(outside LANGUAGES C)
+include(FetchContent)
+FetchContent_Declare(costate SOURCE_DIR "{root}")
+FetchContent_MakeAvailable(costate)
+add_executable(use use.c)
+costate_add_model(use law.eq)
+target_link_libraries(use costate::costate)
+add_executable(keyword use.c)
+costate_add_model(keyword law.eq)
+target_link_libraries(keyword PRIVATE costate::costate)
+""")
+        for name in ("use.c", "law.eq"):
+            write(f"{place}/{name}", read(f"{PLACE}/{name}").replace("(NULL, law", '(costate_method_find("bs32"), law'))
+        made = ["cmake", "-G", "Ninja", "-S", place, "-B", f"{place}/made", "-DCMAKE_BUILD_TYPE=Debug"]
+        run(*made, "-DCOSTATE_METHODS=bs32", env={"CC": " ".join(compiler)})
+        run("cmake", "--build", f"{place}/made")
+        for name in ("use", "keyword"):
+            assert run(f"{place}/made/{name}") == "0.0995741 -0.0995741\n"
+        run(*made)
+        assert "no work to do" in run("cmake", "--build", f"{place}/made"), "costate.c would be compiled again"
+        run(*made, f"-DCOSTATE_SINGLE={PLACE}", "-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON")
 
 
 # ---- names ----------------------------------------------------------------------------------------------------
