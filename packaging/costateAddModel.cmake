@@ -1,5 +1,5 @@
-# costateAddModel.cmake - costate_add_model, for costateConfig.cmake and for costate's own CMakeLists.txt.  COSTATE_MODEL
-# is the program costate-model.
+# costateAddModel.cmake - costate_add_model, for costateConfig.cmake and for costate's own CMakeLists.txt.
+# COSTATE_MODEL is the program costate-model.
 
 # costate_add_model(TARGET FILE.eq): compiles what costate-model makes of an equation file (or of a mechanism, FILE.def)
 # into TARGET, which is linked with costate::costate.  The header is called as the file, with the suffix .h.

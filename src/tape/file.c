@@ -1,5 +1,5 @@
-/* file.c - the medium of tapes that are kept in a file of the system: by the calls of POSIX, which read and write at any
-   place, and lock.  Elsewhere no tape can be kept in a file. */
+/* file.c - the medium of tapes that are kept in a file of the system, by the calls of POSIX.  Where these are missing
+   no tape can be kept in a file. */
 #define _DEFAULT_SOURCE
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from external import answer, build, compiler, example, folder, needs, read, right, root, run, run_all, unsanitized, write
+from external import (answer, build, compiler, example, folder, needs, read, right, root, run, run_all,  # noqa: E402
+                      unsanitized, write)
 
 sys.path.insert(0, os.path.join(root, "packaging", "single"))
 from join import Joined, Refused  # noqa: E402
@@ -62,7 +63,7 @@ def test_example_links_with_the_mathematical_library_alone():
 
 
 def test_examples():
-    """they compare their numbers themselves: a DAE, events, boundary values, an ensemble in threads, a tape in a file"""
+    """they compare their numbers: a DAE, events, boundary values, an ensemble in threads, a tape in a file"""
     for name in ("09_robertson_dae", "12_bouncing_ball", "19_pendulum_bvp", "24_ensemble", "26_resume"):
         source = os.path.join(root, "examples", name + ".c")
         run(*compiler, "-std=c11", "-D_GNU_SOURCE", f"-I{PLACE}", f"-I{root}/problems", source,
@@ -77,8 +78,8 @@ def problems():
 
 
 def test_same_bits_as_the_library():
-    """70 problems, a method of each kind.  A build with LAPACK of another library solves only small systems with routines
-    of costate's own: there only those problems are compared."""
+    """70 problems, a method of each kind.  A build with LAPACK of another library solves only small systems with
+    costate's own routines: there only those problems are compared."""
     unsanitized()
     found = run("meson", "introspect", "--buildoptions", build)
     builtin = {x["name"]: x["value"] for x in json.loads(found)}["lapack"] == "builtin"
@@ -219,7 +220,8 @@ int second(void)
 {
     pair p = {.solve = 6};
     struct part q = {7};
-    return solve(1) + (int)p.solve + (int)q.a + scale + BOTH(1) + LARGE + table[0];   /* 31 + 6 + 7 + 20 + 101 + 21 + 40 */
+    /* 31 + 6 + 7 + 20 + 101 + 21 + 40 */
+    return solve(1) + (int)p.solve + (int)q.a + scale + BOTH(1) + LARGE + table[0];
 }
 """
 MAIN = """
@@ -240,7 +242,8 @@ def test_names_of_files_are_made_different():
         write(os.path.join(place, "joined.c"), "#define COSTATE_PRIVATE static\n" + text + MAIN)
         run(*compiler, *STRICT, "-pedantic", os.path.join(place, "joined.c"), "-o", os.path.join(place, "joined"))
         assert run(os.path.join(place, "joined")) == "solve\n41 226\n"
-    assert "of its own: solve */" in text and "_GNU_SOURCE" not in text and text.count("typedef struct { int solve, s") == 1
+    assert "of its own: solve */" in text and "_GNU_SOURCE" not in text
+    assert text.count("typedef struct { int solve, s") == 1
 
 
 def test_macro_of_a_header_that_a_file_does_not_include():
