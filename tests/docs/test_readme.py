@@ -119,7 +119,7 @@ def test_documents_name_everything():
 def test_documents_name_nothing_else():
     """but PETSc's options, -costate_..., and the environment of tests and of the package for Python"""
     there = "".join(read(name) for name in HEADERS + ("packaging/costate.map", "packaging/costateConfig.cmake.in",
-                                                  "fortran/costate_errors.f90"))
+                                                  "CMakeLists.txt", "fortran/costate_errors.f90"))
     there = words(there) | set(re.findall(r'getenv\("(\w+)"\)', read("tests/shared/common.h")))
     there |= set(re.findall(r'environ\.get\("(\w+)"\)', read("python/costate/tracing/use.py")))
     for document in TEXTS:
