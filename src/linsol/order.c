@@ -242,7 +242,7 @@ static int set_up(graph *g, int n, const costate_pattern *p, const int *row)
         g->neighbours[i] = g->degree[i] = once;
     }
     for (int i = n - 1; i >= 0; i--) link_node(g, i);
-    return COSTATE_LS_OK;
+    return make_room(g, N);
 }
 
 static int order_all(graph *g, int *order)
