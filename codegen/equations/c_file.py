@@ -137,13 +137,13 @@ class File:
         m, g, n = self.model, self.g, len(self.model.states)
         if m.mass or m.implicit or not g.has_arrays(f):
             return False
-        return 2*sum(len(g.variables([a], "y")) for a in f) > n*n
+        return 2*sum(map(len, g.used(f, "y"))) > n*n
 
     def entries(self, f, space):
         """{(row, column): node} of a Jacobian, row by row or column by column, whichever takes fewer operations"""
         g, n = self.g, len(self.model.states)
         inputs = [g.v(space, k) for k in range(n)]
-        uses = [{key[2] for key in g.variables([a], space)} for a in f]
+        uses = g.used(f, space)
         rows = {}
         for i, a in enumerate(f):
             these = sorted(uses[i])

@@ -10,7 +10,7 @@ from costate.tracing.numbers import (BITS, CONSTANTS, OF_TRUTHS, OPERATORS, RELA
                                      clipped, is_scalar)
 from costate.tracing.refusals import refuse
 
-ARITHMETIC = {"matmul", "vecdot", "matvec", "vecmat"}       # ufuncs of whole arrays, by operators of the entries
+ARITHMETIC = {"vecdot", "matvec", "vecmat"}     # ufuncs of whole arrays, by operators of the entries
 
 
 class Array:
@@ -248,11 +248,14 @@ def of_ufunc(tracer, ufunc, method, inputs, more):
         refuse(tracer, f"{name} with dtype={np.dtype(dtype)}: leave out dtype")
     if where is not True:
         refuse(tracer, f"{name} with where=: use np.where(condition, a, b)")
-    known = name in FORMULAS or name in OF_TRUTHS or name in BITS or name in ARITHMETIC
+    known = name in FORMULAS or name in OF_TRUTHS or name in BITS or name in ARITHMETIC or ufunc is np.matmul
     if not known or method not in ("__call__", "reduce", "accumulate", "outer"):
         refuse(tracer, f"{name}{'.' + method if known else ''} is not traced: write it with other functions of NumPy")
     arrays = [objects(tracer, a) for a in inputs]
-    if name in ARITHMETIC:
+    if ufunc is np.matmul and method == "__call__" and not more:
+        from costate.tracing.algebra import matmul
+        found = matmul(*arrays)
+    elif name in ARITHMETIC:
         found = getattr(ufunc, method)(*arrays, **more)
     elif method == "reduce":
         found = reduced(name, arrays[0], more)

@@ -8,10 +8,10 @@ from costate.tracing.refusals import refuse
 
 # NumPy's own on arrays of objects: they move entries, or add and multiply them.
 NATIVE = """append array_split atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_to column_stack
-concatenate convolve copy correlate cross cumprod cumsum delete diag diagflat diagonal diff dot dsplit dstack ediff1d
-expand_dims flip fliplr flipud hsplit hstack inner insert kron meshgrid moveaxis ndim outer ravel repeat reshape resize
-roll rollaxis rot90 row_stack shape size split squeeze stack swapaxes take tensordot tile trace transpose trapz
-trapezoid tril triu vdot vsplit vstack""".split()
+concatenate convolve copy correlate cross cumprod cumsum delete diag diagflat diagonal diff dsplit dstack ediff1d
+expand_dims flip fliplr flipud hsplit hstack insert kron meshgrid moveaxis ndim outer ravel repeat reshape resize roll
+rollaxis rot90 row_stack shape size split squeeze stack swapaxes take tile trace transpose trapz trapezoid tril triu
+vsplit vstack""".split()
 JOINS = ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "row_stack", "block")
 PADDED = ("constant", "edge", "wrap", "reflect", "symmetric")
 TABLE = {}
@@ -306,6 +306,22 @@ def einsum(tracer, subscripts, *operands, out=None, optimize=None, **more):
     if "." in subscripts:
         refuse(tracer, "np.einsum with '...': name all axes by letters")
     return as_result(tracer, algebra.einsum(subscripts, [objects(tracer, a) for a in operands]))
+
+
+def of_two(function):
+    def made(tracer, a, b, out=None, **more):
+        refuse_rest(tracer, function.__name__, dict(out=out))
+        return as_result(tracer, function(*(nested(tracer, x) for x in (a, b)), **more))
+    return made
+
+
+TABLE[np.dot], TABLE[np.inner] = of_two(algebra.dot), of_two(algebra.inner)
+TABLE[np.vdot] = of_two(lambda a, b: algebra.dot(a.ravel(), b.ravel()))
+
+
+@traces(np.tensordot)
+def tensordot(tracer, a, b, axes=2):
+    return as_result(tracer, algebra.tensordot(*(nested(tracer, x) for x in (a, b)), axes))
 
 
 @traces(np.linalg.solve)
