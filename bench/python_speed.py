@@ -82,8 +82,8 @@ class InC:
         program = os.path.join(place, model.name)
         flags = [flag for flag in FLAGS if flag != "-shared"]
         subprocess.run(["cc", *flags, "-I", places.INCLUDE, "-I", place, os.path.join(place, "driver.c"),
-                        str(model._c.path), "-o", program, "-L", places.LIBRARY, f"-Wl,-rpath,{places.LIBRARY}",
-                        "-lcostate", "-lm"], check=True)
+                        str(model._c.path), "-o", program, os.path.join(places.LIBRARY, places.FILE),
+                        f"-Wl,-rpath,{places.LIBRARY}", "-lm"], check=True)
         self.process = subprocess.Popen([program, problem.method, repr(problem.rtol)], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 

@@ -6,9 +6,9 @@
     python3 -m codegen table METHODS_DIR         print the table of methods, in markdown
     python3 -m codegen rock ORDER DAMPING        compute the rows `polynomials` of methods/rkc/rock*.toml (minutes)
     python3 -m codegen refine FILE               compute the long entries of a W-method from its order conditions
-    python3 -m codegen model FILE [-o NAME.c] [--lanes]
-                                                 costate-model: write the C of an equation file, a mechanism, or of one
-                                                 method for costate_method_load
+    python3 -m codegen model FILE [-o NAME.c] [--lanes] [--program]
+                                                 costate-model: write the C or the byte code of an equation file or a
+                                                 mechanism, or the C of one method for costate_method_load
 """
 import os
 import sys

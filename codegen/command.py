@@ -1,6 +1,7 @@
 """costate-model: equation files, chemical mechanisms and coefficient files to C.
 
     costate-model FILE [-o NAME.c] [--lanes] [--json] [-I FOLDER]
+    costate-model FILE --program [-o NAME.bin] [--json] [-I FOLDER]
     costate-model MECHANISM -o NAME.eq [-I FOLDER]
 
 FILE.eq holds equations in the language of docs/reference/equations.md; FILE.def, .kpp or .eqn a mechanism in the
@@ -9,46 +10,63 @@ model is, in the current directory.  A mechanism with -o NAME.eq becomes an equa
 that it includes are also looked for in FOLDER and in $KPP_HOME/models.  FILE.toml holds the coefficients of a method:
 NAME.c, compiled with -shared -fPIC, is an object for costate_method_load.  With --lanes NAME.c also has maps that treat
 2, 4 or 8 members of an ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off
--fno-math-errno.  With --json NAME.json says what they have, for programs that load them: the name of the model, its
+-fno-math-errno.  With --program the model is written as byte code, NAME.bin, which the library runs without a compiler
+(costate/program.h).  With --json NAME.json says what they have, for programs that load them: the name of the model, its
 quantities with their units, its sizes.  A fault is reported with file, line and column."""
 import sys
 from pathlib import Path
 
 from . import kinds
-from .equations import c_file, eq_file, kpp, read
+from .equations import byte_code, c_file, eq_file, kpp, read
 from .real import Refused
 
 
 MECHANISMS = (".def", ".kpp", ".eqn")
-MARKS = ("written by costate-model", "for costate_method_load: made by codegen")     # in files that are overwritten
+# in files that are overwritten
+MARKS = ("written by costate-model", "for costate_method_load: made by codegen", byte_code.MARK)
 BEGINNING = 400                              # characters
 
 
-def write(source, out=None, lanes=False, as_json=False, folders=()):
+def write(source, out=None, lanes=False, as_json=False, folders=(), program=False):
     """Writes the files; their paths"""
     if Path(source).suffix == ".toml":
-        if lanes or as_json:
-            raise Refused(f"{source}: --{'lanes' if lanes else 'json'} is for models; this is a coefficient file")
-        texts, name = [kinds.method_object(source)], Path(source).stem
-    else:
-        mechanism = Path(source).suffix in MECHANISMS
-        model, notes = kpp.read(source, folders) if mechanism else (read.read(source), [])
-        for note in notes:
-            print(f"note: {note}", file=sys.stderr)
-        texts, name = None, model.name
-        if out and Path(out).suffix == ".eq":
-            return [equation_file(Path(out), model, source, mechanism)]
-    path = Path(out) if out else Path(f"{name}.c")
-    if path.suffix != ".c" or not path.stem.replace("-", "_").isidentifier():
-        raise Refused(f"{path}: the name of the output must be a word with the suffix .c")
-    texts = texts or c_file.write(model, Path(source).name, path.stem, lanes)
-    files = [path, path.with_suffix(".h")] + [path.with_suffix(".json")] * as_json
-    files = files[:len(texts)]
+        if lanes or as_json or program:
+            what = "lanes" if lanes else "json" if as_json else "program"
+            raise Refused(f"{source}: --{what} is for models; this is a coefficient file")
+        return put(named(out, Path(source).stem, ".c"), (".c",), [kinds.method_object(source)])
+    mechanism = Path(source).suffix in MECHANISMS
+    model, notes = kpp.read(source, folders) if mechanism else (read.read(source), [])
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+    if out and Path(out).suffix == ".eq":
+        return [equation_file(Path(out), model, source, mechanism)]
+    origin = Path(source).name
+    if program:
+        if lanes:
+            raise Refused(f"{source}: --lanes is for C; byte code treats one member at a time")
+        texts = [byte_code.write(model, origin)] + [byte_code.says(model, origin)] * as_json
+        return put(named(out, model.name, ".bin"), (".bin", ".json"), texts)
+    path = named(out, model.name, ".c")
+    texts = c_file.write(model, origin, path.stem, lanes)
+    return put(path, (".c", ".h", ".json"), texts if as_json else texts[:2])
+
+
+def named(out, name, suffix):
+    """The path of the output"""
+    path = Path(out) if out else Path(name + suffix)
+    if path.suffix != suffix or not path.stem.replace("-", "_").isidentifier():
+        raise Refused(f"{path}: the name of the output must be a word with the suffix {suffix}")
+    return path
+
+
+def put(path, suffixes, contents):
+    """Writes texts or bytes beside each other; their paths"""
+    files = [path.with_suffix(suffix) for suffix, _ in zip(suffixes, contents)]
     for file in files:
         check_own(file)
-    for file, text in zip(files, texts):
+    for file, content in zip(files, contents):
         try:
-            file.write_text(text, encoding="utf-8")
+            file.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
         except OSError as fault:
             raise Refused(f"{file}: cannot be written: {fault.strerror}") from None
     return files
@@ -98,13 +116,13 @@ def main(args):
     args, out = taken(args, "-o")
     args, folders = taken(args, "-I")
     out = out[-1] if out else None
-    lanes, as_json = "--lanes" in args, "--json" in args
-    args = [a for a in args if a not in ("--lanes", "--json")]
+    lanes, as_json, program = (option in args for option in ("--lanes", "--json", "--program"))
+    args = [a for a in args if a not in ("--lanes", "--json", "--program")]
     if len(args) != 1 or args[0].startswith("-"):
         print(__doc__, file=sys.stdout if args in (["-h"], ["--help"]) else sys.stderr)
         return 0 if args in (["-h"], ["--help"]) else 2
     try:
-        write(args[0], out, lanes, as_json, folders)
+        write(args[0], out, lanes, as_json, folders, program)
     except Refused as fault:
         print(fault, file=sys.stderr)
         return 1

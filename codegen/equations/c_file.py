@@ -4,8 +4,9 @@ from . import lanes
 from .about import about
 from .array_text import HELPERS
 from .body import Body, Target, constant
-from .elimination import MOST_ROWS, Elimination, Plan, compressed
+from .elimination import compressed, elimination_of
 from .functions import Writer, function, nothing
+from .formulas import added, after, by_columns, defaults, has_costs, jacobians, only_products, start
 from .header import RESERVED, comment, header, kinds, quoted
 from .model import ANY_MODE
 from .names import Names, identifier, listed, prefix, public
@@ -51,8 +52,7 @@ class File:
         f = tables.rest if tables else m.kinetics()
         rhs = self.tabled(tables) if tables else self.map(*(
             ("equations", f, "equations F(t, y, y', p) = 0") if m.implicit else ("rhs", f, "right-hand side")))
-        costs = any(not self.g.is_zero(a) for a in m.cost_nodes)
-        cost = self.map("cost", m.cost_nodes, "running costs") if costs else None
+        cost = self.map("cost", m.cost_nodes, "running costs") if has_costs(m) else None
         jacobians = self.jacobians(f, tables)
         events = [self.event(k, e) for k, e in enumerate(m.events)]
         relations = [self.map(f"relation_{k}_guard", [r.guard], f"relation {k}: guard")
@@ -61,7 +61,7 @@ class File:
         start = self.start()
         problem = self.problem(rhs, cost, jacobians, events)
         body = self.table_of_events(events) + self.table_of_relations(relations) + problem + self.public(outputs, start)
-        elimination = self.elimination()
+        elimination = elimination_of(m, self.pattern, self.name)
         backend = "\n" + heading("linear systems") + elimination.text(self.side_by_side) if elimination else ""
         before = after = ""
         if self.side_by_side:
@@ -97,14 +97,12 @@ class File:
     def jacobians(self, f, tables):
         """The pattern, and functions that fill df/dy (and df/dy') in it"""
         m, g, n = self.model, self.g, len(self.model.states)
-        if self.only_products(f):
-            self.pattern, self.dense = [(i, j) for j in range(n) for i in range(n)], True
+        if only_products(m, f):
+            self.pattern, self.dense = by_columns((i, j) for i in range(n) for j in range(n)), True
             return []
-        parts = {"jac": self.entries(f, "y")}
-        if m.implicit:
-            parts["jac_yp"] = self.entries(f, "yp")
+        parts = jacobians(m, f)
         used = {k for e in parts.values() for k in e} | set(m.mass) | (tables.pattern() if tables else set())
-        self.pattern = sorted(used, key=lambda k: (k[1], k[0]))
+        self.pattern = by_columns(used)
         self.dense = len(self.pattern) == n * n
         place = {k: i for i, k in enumerate(self.pattern)}
         text = []
@@ -131,33 +129,6 @@ class File:
         self.parts.append(heading("Jacobian" + (", mass matrix" if m.mass else "")) + "\n".join(text))
         return list(parts)
 
-    def only_products(self, f):
-        """Is the Jacobian formed by the library, column by column?  Where there are products of matrices it is, if it
-        is rather dense: a product a column costs less than its entries, one by one."""
-        m, g, n = self.model, self.g, len(self.model.states)
-        if m.mass or m.implicit or not g.has_arrays(f):
-            return False
-        return 2*sum(map(len, g.used(f, "y"))) > n*n
-
-    def entries(self, f, space):
-        """{(row, column): node} of a Jacobian, row by row or column by column, whichever takes fewer operations"""
-        g, n = self.g, len(self.model.states)
-        inputs = [g.v(space, k) for k in range(n)]
-        uses = g.used(f, space)
-        rows = {}
-        for i, a in enumerate(f):
-            these = sorted(uses[i])
-            for j, d in zip(these, g.adjoint([a], [g.c(1)], [inputs[j] for j in these])):
-                rows[i, j] = d
-        columns = {}
-        for j in range(n):
-            these = [i for i in range(n) if j in uses[i]]
-            for i, d in zip(these, g.tangent([f[i] for i in these], {inputs[j]: g.c(1)})):
-                columns[i, j] = d
-        nonzero = lambda e: {k: d for k, d in e.items() if not g.is_zero(d)}        # noqa: E731
-        rows, columns = nonzero(rows), nonzero(columns)
-        return rows if g.cost(rows.values()) <= g.cost(columns.values()) else columns
-
     def function(self, name, arguments, targets, begin=""):
         body = Body(self.g, targets, self.names.variable)
         loads = self.names.loads(self.g, [t.node for t in body.targets]).text
@@ -166,17 +137,14 @@ class File:
     # ---- events ----
 
     def event(self, k, e):
-        m, g = self.model, self.g
-        n, word = len(m.states), self.events[k]
+        m, word = self.model, self.events[k]
         guard = self.map(f"{word}_guard", [e.guard], f"event {e.name}: guard") if e.guard is not None else None
         jump = cost = None
         if e.jumps:
-            after = [e.jumps.get(("y", i), g.v("y", i)) for i in range(n)] + \
-                    [e.jumps.get(("m", i), g.v("m", i)) for i in range(len(m.memory))]
-            jump = self.map(f"{word}_jump", after, f"event {e.name}: states{' and memory' * bool(m.memory)} after it")
+            jump = self.map(f"{word}_jump", after(m, e),
+                            f"event {e.name}: states{' and memory' * bool(m.memory)} after it")
         if e.costs:
-            added = [e.costs.get(i, g.c(0)) for i in range(len(m.costs))]
-            cost = self.map(f"{word}_cost", added, f"event {e.name}: what is added to running costs")
+            cost = self.map(f"{word}_cost", added(m, e), f"event {e.name}: what is added to running costs")
         return guard, jump, cost
 
     def table_of_events(self, events):
@@ -236,10 +204,7 @@ class File:
 
     def start(self):
         """The map from (t, p) to initial values, running costs and memory; what the file does not give is 0"""
-        m, g = self.model, self.g
-        value = lambda q: g.c(0) if q.value is None else q.value           # noqa: E731
-        nodes = [value(q) for q in m.states] + [g.c(0)] * len(m.costs) + [value(q) for q in m.memory]
-        return self.map("start", nodes, "initial values")
+        return self.map("start", start(self.model), "initial values")
 
     def public(self, outputs, start):
         m, name = self.model, self.name
@@ -251,25 +216,13 @@ class File:
         text += f"void {name}_start(double t, const double *p, double *y)\n{{\n" \
             "    start_value(&(costate_point){.t = t, .p = p}, y, NULL);\n}\n\n"
         if m.parameters:
-            values = [self.g.c(0) if q.value is None else q.value for q in m.parameters]
-            defaults = [constant(self.g.const(a)) for a in values]
-            text += array("const double", f"{name}_defaults", defaults)
+            text += array("const double", f"{name}_defaults", [constant(value) for value in defaults(m)])
         for kind, quantities in kinds(m):
             text += array("const char *const", f"{name}_{kind}_names", [quoted(q.name) for q in quantities])
             text += array("const char *const", f"{name}_{kind}_units", [quoted(q.unit) for q in quantities])
         return text
 
     # ---- texts around ----
-
-    def elimination(self):
-        """Elimination without loops, where it stays short; else None"""
-        n = len(self.model.states)
-        if not 2 <= n <= MOST_ROWS:
-            return None
-        diagonal = {(i, i) for i in range(n)}
-        structural = set(self.pattern) | (set() if self.model.mass or self.model.implicit else diagonal)
-        plan = Plan(n, sorted(set(self.pattern) | diagonal, key=lambda k: (k[1], k[0])), structural)
-        return Elimination(plan, self.name) if plan.small else None
 
     def head(self, backend):
         m = self.model

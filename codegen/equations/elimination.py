@@ -9,6 +9,7 @@ import re
 import textwrap
 
 from .elimination_text import BACKEND, BACKEND_OF_LANES, FUNCTIONS, HELPERS, LANE_FUNCTIONS, TEMPLATE
+from .formulas import by_columns
 from .names import listed
 
 # Of a factorisation.  Runs with rodas4 took 0.55 of the time with KLU at n = 150 and 659 products, 0.6 at n = 30 and
@@ -68,6 +69,17 @@ class Plan:
         return self.n <= MOST_ROWS and self.pivots is not None and self.products <= MOST_PRODUCTS
 
 
+def elimination_of(model, pattern, name):
+    """The elimination for the pattern of a model's Jacobian, where it stays short; else None"""
+    n = len(model.states)
+    if not 2 <= n <= MOST_ROWS:
+        return None
+    diagonal = {(i, i) for i in range(n)}
+    structural = set(pattern) | (set() if model.mass or model.implicit else diagonal)
+    plan = Plan(n, by_columns(set(pattern) | diagonal), structural)
+    return Elimination(plan, name) if plan.small else None
+
+
 class Elimination:
     """Prints the functions of a backend; real and complex numbers by the same statements."""
 
@@ -110,15 +122,33 @@ class Elimination:
         return FUNCTIONS % {"kind": kind, "type": number.type, "n": self.plan.n, "factor": self._factor(number),
                             "solve": self._solve(number, False), "transposed": self._solve(number, True)}
 
-    def _factor(self, z):
-        """Entry (r, c) of L U is A less the products with earlier steps; of L: times the inverse of the pivot."""
-        lines = []
+    def factor_steps(self):
+        """For each entry (r, c) of L and U, in the order in which they are computed: r, c, the place of its element of
+        A or None, and [(numbers of two entries whose product is subtracted)]"""
         row_of = {k: i for i, k in self.step_of_row.items()}
         column_of = {k: j for j, k in self.step_of_column.items()}
         for r, c in self.order:
-            entry = self.plan.place.get((row_of[r], column_of[c]))
             terms = [(self.number[r, k], self.number[k, c]) for k in range(min(r, c))
                      if (r, k) in self.number and (k, c) in self.number]
+            yield r, c, self.plan.place.get((row_of[r], column_of[c])), terms
+
+    def solve_steps(self, transposed):
+        """L U y = b with the rows in the order of the pivots, or U^T L^T y = b: two lists (k, number of x, terms) of
+        products that are subtracted, forward and backward; a term is the number of an entry of L and U, and of y in the
+        first list or of x in the second one.  The first list of the transposed system and the second one of the other
+        multiply by the inverse pivot k."""
+        source = [j if transposed else i for i, j in self.plan.pivots]
+        target = [i if transposed else j for i, j in self.plan.pivots]
+        number = lambda r, c: self.number[(c, r) if transposed else (r, c)]         # noqa: E731
+        of = self.of_column if transposed else self.of_row
+        n = self.plan.n
+        return [(k, source[k], [(number(k, c), c) for c in sorted(of[k]) if c < k]) for k in range(n)], \
+            [(k, target[k], [(number(k, c), target[c]) for c in sorted(of[k]) if c > k]) for k in reversed(range(n))]
+
+    def _factor(self, z):
+        """Entry (r, c) of L U is A less the products with earlier steps; of L: times the inverse of the pivot."""
+        lines = []
+        for r, c, entry, terms in self.factor_steps():
             start = z.at("A", entry) if entry is not None else z.zero
             terms = [(z.at("LU", a), z.at("LU", b)) for a, b in terms]
             value = z.less(start, terms)
@@ -136,23 +166,18 @@ class Elimination:
         return "\n".join(wrapped(z.indent, lines))
 
     def _solve(self, z, transposed):
-        """L U y = b with the rows in the order of the pivots, or U^T L^T y = b"""
-        n, lines = self.plan.n, []
-        source = [j if transposed else i for i, j in self.plan.pivots]
-        target = [i if transposed else j for i, j in self.plan.pivots]
-        at = lambda r, c: z.at("LU", self.number[(c, r) if transposed else (r, c)])        # noqa: E731
-        before = self.of_column if transposed else self.of_row
-        after = self.of_column if transposed else self.of_row
-        for k in range(n):
-            value = z.less(z.at("x", source[k]), [(at(k, c), f"y{c}") for c in sorted(before[k]) if c < k])
+        lines, (forward, backward) = [], self.solve_steps(transposed)
+        pivot = lambda k: z.at("LU", self.number[k, k])                             # noqa: E731
+        for k, x, terms in forward:
+            value = z.less(z.at("x", x), [(z.at("LU", a), f"y{c}") for a, c in terms])
             if transposed:
-                value = z.times(value, at(k, k))
+                value = z.times(value, pivot(k))
             lines.append(f"{z.const} y{k} = {value};")
-        for k in reversed(range(n)):
-            value = z.less(f"y{k}", [(at(k, c), z.at("x", target[c])) for c in sorted(after[k]) if c > k])
+        for k, x, terms in backward:
+            value = z.less(f"y{k}", [(z.at("LU", a), z.at("x", c)) for a, c in terms])
             if not transposed:
-                value = z.times(value, at(k, k))
-            lines.append(f"{z.at('x', target[k])} = {value};")
+                value = z.times(value, pivot(k))
+            lines.append(f"{z.at('x', x)} = {value};")
         return "\n".join(wrapped("        ", lines))
 
 

@@ -124,16 +124,21 @@ class Writer:
         """One for all directions; before it, one for directions in states alone, if that is cheaper"""
         name = f"{m.name}_{product}"
         cost = {s: self.g.cost(r) for s, r in versions.items()}
-        begin = ""
         others = [s for s in ("p", "t", "m") if any(key[1] == s for key in self.inputs)]
         if DIRECTIONS[product] and others and cost[STATES] <= WORTH * cost[INPUTS]:
             m.alone[product] = [(q, s) for q in DIRECTIONS[product] for s in others]
-            none = " && ".join(f"{q}x->t == 0" if s == "t" else f"!{q}x->{s}" for q, s in m.alone[product])
-            begin = f"    if ({none}) return 0;\n"
-            if targets[STATES]:
-                self._function(m, product, name + "_y", targets[STATES], register=False)
-                begin = f"    if ({none}) return {name}_y({', '.join(words(SIGNATURES[product]))});\n"
-        self._function(m, product, name, targets[INPUTS], begin)
+            self._alone(m, product, name, targets[STATES], targets[INPUTS])
+        else:
+            self._function(m, product, name, targets[INPUTS])
+
+    def _alone(self, m, product, name, states, everything):
+        """Two versions: targets for directions in states alone, and for directions in everything"""
+        none = " && ".join(f"{q}x->t == 0" if s == "t" else f"!{q}x->{s}" for q, s in m.alone[product])
+        begin = f"    if ({none}) return 0;\n"
+        if states:
+            self._function(m, product, name + "_y", states, register=False)
+            begin = f"    if ({none}) return {name}_y({', '.join(words(SIGNATURES[product]))});\n"
+        self._function(m, product, name, everything, begin)
 
     def _function(self, m, product, name, targets, begin="", register=True):
         body = Body(self.g, targets, self.names.variable)
@@ -165,11 +170,13 @@ class Writer:
         inside = [Target(t.lhs, t.op, a, t.guard)
                   for t, a in zip(targets, g.printable(g.rebuilt(roots, {}, given)))]
         used = {g.v(*key[1:]) for key in g.variables([t.node for t in inside], "given")}
-        self._loop(m, product, {a: self.names.variable(g.nodes[v]) for a, v in given.items() if v in used}, inside)
+        self._loop(m, product, {a: v for a, v in given.items() if v in used}, inside)
 
-    def _loop(self, m, product, shared, inside):
-        """shared: names of the nodes that the columns share; inside: targets of one column"""
+    def _loop(self, m, product, given, inside):
+        """given: the nodes that the columns share, with the variables that stand for them; inside: targets of one
+        column"""
         g, names, name = self.g, self.names, f"{m.name}_{product}"
+        shared = {a: names.variable(g.nodes[v]) for a, v in given.items()}
         nodes = [*shared, *(t.node for t in inside)]
         directions = names.loads(g, nodes, "de", " " * 8)
         self.longest = max([self.longest, *directions.lengths])

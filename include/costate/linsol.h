@@ -26,15 +26,15 @@ typedef struct costate_backend {
     const char *name;
     int dense;            /**< 1: init receives pattern NULL, and factor receives n*n values by columns */
     int (*init)(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like);
-        /**< *self: out, an object of the backend.  pattern lives as long as this object.  like: NULL, or another object
-             of the same backend with the same n, pattern and arithmetic, whose analysis may be shared or copied (that
-             object may be freed first) */
+        /**< *self: on entry the backend itself, which may be the first member of a larger struct; out: an object of the
+             backend.  pattern lives as long as this object.  like: NULL, or another object of the same backend with the
+             same n, pattern and arithmetic, whose analysis may be shared or copied (that object may be freed first) */
     int (*factor)(void *self, const double *A);
         /**< A: values in the pattern (or n*n by columns), real or (re, im) pairs; valid only during the call */
     int (*solve)(void *self, int transpose, int nrhs, double *X);
     size_t (*bytes)(const void *self);      /**< memory of the last factorisation; NULL: unknown */
     void (*free)(void *self);               /**< accepts an object in any state; after a failed init it is called if
-                                                 *self is not NULL */
+                                                 *self is an object */
 } costate_backend;
 
 /** The built-in backends by name: "dense", "band", "sparse", "umfpack", "superlu", "klu"; and "ilu", an incomplete

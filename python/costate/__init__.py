@@ -9,6 +9,7 @@ NotTraced           the warning about a function that cannot be traced
 BoundaryProblem     boundary value problems
 costate.torch, costate.jax, costate.plots       imported by themselves"""
 from costate._library import CostateError, ModelError, methods, option_names, version
+from costate._ways import DerivativeWarning
 from costate.bvp import BoundaryProblem
 from costate.functional import Functional
 from costate.ivp import solve_ivp
@@ -20,6 +21,6 @@ from costate.review import Finding, Review
 from costate.tracing import NotTraced
 
 __version__ = version()
-__all__ = ["BoundaryProblem", "CostateError", "Event", "Finding", "Functional", "Map", "Model", "ModelError",
-           "NotTraced", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy",
+__all__ = ["BoundaryProblem", "CostateError", "DerivativeWarning", "Event", "Finding", "Functional", "Map", "Model",
+           "ModelError", "NotTraced", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy",
            "methods", "option_names", "solve_ivp", "version"]

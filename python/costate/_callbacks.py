@@ -32,6 +32,10 @@ class Functions:
     def __repr__(self):
         return f"<{type(self).__name__}: {self.n} states, {self.np} parameters>"
 
+    def __reduce__(self):
+        raise TypeError("functions of C are addresses in this process, which cannot be copied or pickled: make them in "
+                        "each process, or use a Model")
+
     def start(self, t=0.0, p=None):
         raise ValueError("compiled functions have no initial values: give y0")
 

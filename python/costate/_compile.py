@@ -10,8 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from costate import _library as library
 from costate import _places as places
+from costate._costate import ffi
 from costate._library import ModelError
 
 FLAGS = ("-fPIC", "-shared", "-ffp-contract=off")
@@ -21,10 +24,33 @@ macOS: xcode-select --install), or name it in the environment variable CC."""
 
 
 class Compiled:
-    """A loaded shared object, and what it has: codegen/equations/about.py."""
+    """A loaded shared object, and what it has: codegen/equations/about.py.  Models without a grid are offered as by
+    _program.Program."""
 
     def __init__(self, path, about):
         self.library, self.path, self.about = ctypes.CDLL(str(path)), path, about
+        if not about["axes"]:
+            self.problem = self.function("problem", "const costate_problem *")()
+            self.ctx, self.start_map = self.problem.ctx, self.map("start_map")
+            self.output_map = self.map("output_map") if "output" in about else None
+            self.backend = self.function("backend", "const struct costate_backend *")() if self.has("backend") else None
+
+    def has(self, suffix):
+        return suffix in self.about["functions"]
+
+    def function(self, suffix, result, *arguments):
+        """a function of the C file"""
+        address = ctypes.cast(getattr(self.library, f"{self.about['name']}_{suffix}"), ctypes.c_void_p).value
+        return ffi.cast(f"{result}(*)({', '.join(arguments) or 'void'})", address)
+
+    def map(self, suffix):
+        return self.function(suffix, "const costate_map *")()
+
+    def defaults(self):
+        """the values of the parameters, copied"""
+        count = self.problem.np
+        return np.array((ctypes.c_double * count).in_dll(self.library, f"{self.about['name']}_defaults")) if count \
+            else np.zeros(0)
 
 
 LOADED = {}             # key: Compiled
@@ -34,11 +60,38 @@ def compiled(text, file):
     """The model of an equation file, compiled now or before.
 
     file: its name in messages; its stem names a model that has no name in its text"""
-    words = command()
-    key = digest(repr((text, Path(file).stem, library.version(), stamp(), words, compiler_version(words[0]))))
+    return found(text, file) or made(text, file)
+
+
+def found(text, file):
+    """the model, if it was compiled before; else None"""
+    key = key_of(text, file)
     if key not in LOADED:
-        LOADED[key] = known(user_cache(), key) or stored(key, *built(text, file))
+        before = known(user_cache(), key)
+        if before is None:
+            return None
+        LOADED[key] = before
     return LOADED[key]
+
+
+def made(text, file, started=None):
+    """the model, compiled now; started(process): see run"""
+    key = key_of(text, file)
+    LOADED[key] = stored(key, *built(text, file, started))
+    return LOADED[key]
+
+
+def key_of(text, file):
+    words = command()
+    return digest(repr((text, Path(file).stem, library.version(), stamp(), words, compiler_version(words[0]))))
+
+
+def has_compiler():
+    try:
+        compiler_version(command()[0])
+    except ModelError:
+        return False
+    return True
 
 
 def digest(of):
@@ -135,15 +188,28 @@ def replace(path, content):
 
 # ---- building -----------------------------------------------------------------------------------------------
 
-def built(text, file):
+def built(text, file, started=None):
     """(bytes of the shared object, what it has)"""
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
-        translate(place, text, file)
-        compile_(place)
+        translate(place, text, file, started)
+        compile_(place, started)
         return Path(place, "model.so").read_bytes(), json.loads(Path(place, "model.json").read_text(encoding="utf-8"))
 
 
-def translate(place, text, file):
+def run(words, place, started, **more):
+    """(what a command printed, its errors, its status); started(process) is called while it runs"""
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", cwd=place,
+                          **more) as process:
+        if started:
+            started(process)
+        try:
+            return (*process.communicate(), process.returncode)
+        except BaseException:
+            process.kill()
+            raise
+
+
+def translate(place, text, file, started=None):
     """costate-model"""
     if sys.version_info < (3, 11):
         raise ModelError("equation files need Python 3.11 or newer; this is Python {}.{}".format(*sys.version_info))
@@ -152,9 +218,9 @@ def translate(place, text, file):
         out.write(text)
     env = dict(os.environ, PYTHONPATH=places.CODEGEN, PYTHONDONTWRITEBYTECODE="1")
     words = [sys.executable, "-m", "codegen", "model", path, "-o", os.path.join(place, "model.c"), "--json"]
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", env=env, cwd=place)
-    if done.returncode:
-        raise ModelError(done.stderr.strip().replace(path, str(file)))
+    _, errors, status = run(words, place, started, env=env)
+    if status:
+        raise ModelError(errors.strip().replace(path, str(file)))
 
 
 def command(level=3):
@@ -162,7 +228,12 @@ def command(level=3):
     compiler, more = (shlex.split(os.environ.get(name) or default) for name, default in (("CC", "cc"), ("CFLAGS", "")))
     optimised = [] if any(word.startswith("-O") for word in [*compiler, *more]) else [f"-O{level}"]
     return [*compiler, *optimised, *FLAGS, *more, "-I", places.INCLUDE, "model.c", "-o", "model.so",
-            "-L", places.LIBRARY, f"-Wl,-rpath,{places.LIBRARY}", "-lcostate", "-lm"]
+            *libraries()]
+
+
+def libraries():
+    """the library, as words of the command that links with it"""
+    return [os.path.join(places.LIBRARY, places.FILE), f"-Wl,-rpath,{places.LIBRARY}", "-lm"]
 
 
 @functools.lru_cache
@@ -174,8 +245,8 @@ def compiler_version(compiler):
         raise ModelError(NO_COMPILER.format(command=compiler)) from None
 
 
-def compile_(place, words=None):
+def compile_(place, started=None, words=None):
     words = words or command()
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", cwd=place)
-    if done.returncode:
-        raise ModelError(f"the C compiler failed: {shlex.join(words)}\n{(done.stderr + done.stdout).strip()}")
+    printed, errors, status = run(words, place, started)
+    if status:
+        raise ModelError(f"the C compiler failed: {shlex.join(words)}\n{(errors + printed).strip()}")

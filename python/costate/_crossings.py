@@ -50,6 +50,13 @@ def number(g):
     return g if isinstance(g, float) else float(g) if np.ndim(g) == 0 else np.asarray(g).item()
 
 
+def limit(terminal):
+    """at how many occurrences of an event the run ends; 0: it does not"""
+    if isinstance(terminal, str) or int(terminal) != terminal or terminal < 0:
+        raise ValueError("The `terminal` attribute of each event must be a boolean or positive integer.")
+    return int(terminal)
+
+
 class Events:
     """Zeros of the user's functions of (t, y), found as SciPy finds them: by their signs at the ends of steps.
 
@@ -58,7 +65,7 @@ class Events:
     def __init__(self, events, system):
         self.functions = [events] if callable(events) else list(events)
         self.args, self.ended = system.args, None
-        self.limits = [int(getattr(e, "terminal", 0) or 0) for e in self.functions]
+        self.limits = [limit(getattr(e, "terminal", 0) or 0) for e in self.functions]
         self.directions = [getattr(e, "direction", 0) for e in self.functions]
         self.t = [[] for _ in self.functions]
         self.y = [[] for _ in self.functions]

@@ -8,6 +8,8 @@ import warnings
 
 import numpy as np
 
+from costate._ways import warn_of_differences
+
 COMPLEX_WARNING = getattr(np, "exceptions", np).ComplexWarning
 EPS = np.finfo(float).eps
 STEP = 1e-100           # of a complex step: its square is 0, so that nothing is lost
@@ -38,11 +40,17 @@ class Trust:
 
     policy              "auto", "complex step" or "differences", as Problem.derivatives
     second_differences  whether the library may take differences in place of second derivatives
-    unasked             names of functions whose second derivatives are not offered to the library"""
+    unasked             names of functions whose second derivatives are not offered to the library
+    unsaid              (name, argument) of wrong ones that no warning has named"""
 
     def __init__(self, policy, second_differences=False):
         self.policy, self.wrong, self.second_differences = policy, set(), second_differences
-        self.unasked = set()
+        self.unasked, self.unsaid = set(), []
+
+    def say(self):
+        """warns of what is wrong, after a call that succeeded: a function may have another fault, which is an error"""
+        while self.unsaid:
+            warn_of_differences(*self.unsaid.pop(0))
 
 
 class Scales:

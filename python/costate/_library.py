@@ -3,14 +3,22 @@ import re
 
 import numpy as np
 
-from costate._costate import ffi, lib
+try:
+    from costate._costate import ffi, lib
+except ImportError as missing:
+    raise ImportError(f"costate's library cannot be loaded: {missing}. A wheel needs the libraries that it was built "
+                      "with, LAPACK and mostly KLU and SuperLU. If this machine has other versions of them, build the "
+                      "wheel here from the sources (pip install).", name=missing.name, path=missing.path) from None
 
 
 class CostateError(RuntimeError):
     """A call of the library failed.
 
     status: the name of the status, as "COSTATE_NEWTON"; message: the library's sentence; t: the time where the run
-    failed, or None."""
+    failed, or None.  Where an argument or option is not what the library accepts, it is also a ValueError."""
+
+    def __new__(cls, status, *more):
+        return super().__new__(ArgumentError if cls is CostateError and status in OF_ARGUMENTS else cls, status, *more)
 
     def __init__(self, status, message, t=None):
         super().__init__(f"{message} ({status})")
@@ -18,6 +26,13 @@ class CostateError(RuntimeError):
 
     def __reduce__(self):
         return type(self), (self.status, self.message, self.t)
+
+
+OF_ARGUMENTS = ("COSTATE_BAD_ARGUMENT", "COSTATE_OUT_OF_RANGE")
+
+
+class ArgumentError(CostateError, ValueError):
+    """A CostateError about an argument."""
 
 
 class ModelError(CostateError, ValueError):

@@ -5,6 +5,7 @@ from costate import _library as library
 from costate._costate import ffi, lib
 from costate._derivatives import Mistrusted
 from costate._library import CostateError, columns, pointer, text
+from costate._ways import Ways
 from costate.maps import Bound, Owner, as_map, least_exact, raise_what_was_raised
 from costate.problem import Problem
 
@@ -75,7 +76,9 @@ class BoundarySolution:
                 break
             except Mistrusted:
                 of.problem.rebuild()
-        self.derivatives = least_exact([self._b.way, self._conditions.least_exact_way()])
+        way = self._b.way
+        self.derivatives = Ways(least_exact([way, self._conditions.least_exact_way()]),
+                                {**way.by_map, "conditions": self._conditions.ways()})
 
     def _look_over(self):
         n = self._b.n
@@ -115,6 +118,7 @@ class BoundarySolution:
         raise_what_was_raised([self._owner, self._b.owner])
         if status != lib.COSTATE_OK:
             raise CostateError(library.status_name(status), library.said(lib.costate_bvp_message(self._s)))
+        self._of.problem.trust.say()
 
     def _read(self):
         b, count = self._b, lib.costate_bvp_intervals(self._s) + 1

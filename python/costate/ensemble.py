@@ -73,6 +73,7 @@ def once(problem, t_span, y0, p, w, dy0, dp, threads):
         of_model.through(all_.t0, each_p[k], out["lambda"][k:k + 1], out["mu"][k:k + 1])
     if result != lib.COSTATE_OK and not failed.size:
         raise CostateError(status_name(result), library.said(report.text))
+    problem.trust.say()
     for array in (y, *out.values()):
         array[failed] = np.nan
     names = {"lambda": ("y0", b.n), "mu": ("p", b.np), "V": ("dy", b.n)}

@@ -6,11 +6,13 @@ import numpy as np
 from costate._costate import ffi, lib
 from costate._derivatives import COMPLEX_WARNING, STEP, Checked, Mistrusted, Scales, slope
 from costate._library import CostateError, columns, pointer, taken
-from costate.maps import guarded, least_exact
+from costate._copies import OfFunctional
+from costate._shown import of_functional
+from costate.maps import guarded
 from costate.result import Result
 
 
-class Functional:
+class Functional(OfFunctional):
     """A number that a run gives: end(t1, y, p) of its end, and terms term(t, y) at given times, to be added.
 
     y is the state followed by the running costs.  Gradients: end_y (by y), end_p (by p, if it depends on p directly),
@@ -28,6 +30,8 @@ class Functional:
         self.times = None if times is None else np.array(times, dtype=float, ndmin=1)
         self.term, self.term_y, self.term_yy = term, term_y, term_yy
         self.checks, self.way = {}, "exact"             # way: "differences" where a difference by t1 was taken
+
+    __repr__ = of_functional
 
     def gradient(self, f, given, at, part):
         """of f with respect to argument `part` of at"""
@@ -274,7 +278,7 @@ def estimated_once(problem, F, t_span, y0, p, tol, factor, along, product_atol):
                                              for name in ("Hy0", "Hp")}
     relative = Result(value=arrays["value_error"][0], y0=arrays["y0_error"][0], p=arrays["p_error"][0], **of_products)
     return Result(**values("run"), error=Result(**values("error")), relative_error=relative,
-                  derivatives=least_exact([b.way, F.way]), **more)
+                  derivatives=b.way.with_way("functional", "t", F.way), **more)
 
 
 class Start:

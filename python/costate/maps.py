@@ -10,6 +10,8 @@ from costate._derivatives import (APART, STEP, WIDE, Checked, Comparison, Lackin
 from costate._derivatives import along as moved_along
 from costate._library import taken
 from costate._pattern import Outgrown
+from costate._shown import of_map
+from costate._ways import least_exact
 
 
 class Map:
@@ -34,6 +36,8 @@ class Map:
         self.value, self.jvp, self.vjp, self.hvp = value, jvp, vjp, hvp
         self.jac, self.jac_p, self.jac_t, self.jac_m = (constant(matrix) for matrix in (jac, jac_p, jac_t, jac_m))
 
+    __repr__ = of_map
+
     @property
     def exact(self):
         """are derivatives given?"""
@@ -50,12 +54,18 @@ class Map:
 Situation = namedtuple("Situation", "mode relation")
 
 
+class Constant:
+    """A matrix as a function."""
+
+    def __init__(self, matrix):
+        self.matrix = np.array(matrix, dtype=float)
+
+    def __call__(self, *at):
+        return self.matrix
+
+
 def constant(jacobian):
-    """a matrix as a function"""
-    if jacobian is None or callable(jacobian):
-        return jacobian
-    matrix = np.array(jacobian, dtype=float)
-    return lambda *at: matrix
+    return jacobian if jacobian is None or callable(jacobian) else Constant(jacobian)
 
 
 def as_map(of):
@@ -71,13 +81,6 @@ def shaped(values, shape, name):
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} returned an array of type {array.dtype}; expected real numbers")
     return np.ascontiguousarray(array, dtype=float)
-
-
-WAYS = ("exact", "complex step", "differences")
-
-
-def least_exact(ways):
-    return max(ways, key=WAYS.index, default="exact")
 
 
 class Bound:
@@ -132,6 +135,11 @@ class Bound:
         """of all that it uses"""
         return least_exact(self.way(part) for part in range(0 if self.slope_used else 1, 4))
 
+    def ways(self):
+        """{argument: way} of all that it uses"""
+        return {"typm"[part]: "given" if self.way(part) == "exact" else self.way(part)
+                for part in range(0 if self.slope_used else 1, 4) if self.count(part)}
+
     def mistrust(self, part, error=None):
         which = "typm"[part]
         if self.of.exact or self.trust.policy != "auto":
@@ -139,6 +147,8 @@ class Bound:
             raise TypeError(f"{self.name} has no Jacobian with respect to {which}, and does not compute with complex "
                             f"{which}: give jac{('_t', '', '_p', '_m')[part]}, or all its derivatives as jvp and vjp"
                             f"{also}") from error
+        if (self.name, part) not in self.trust.wrong:
+            self.trust.unsaid.append((self.name, which))
         self.trust.wrong.add((self.name, part))
         raise Mistrusted(f"complex steps of {self.name} with respect to {which} are wrong") from error
 

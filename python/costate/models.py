@@ -1,33 +1,40 @@
 """Models: equations as text, as SymPy expressions or as compiled functions, for Problem(model).
 
-Model           equation files, compiled with all derivatives
+Model           equation files, with all derivatives: byte code, then compiled
 from_sympy      SymPy expressions to a Model
 from_cfunc      functions of C, by their addresses
 from_numba      functions that Numba compiles"""
 import ctypes
 import difflib
+import sys
 from pathlib import Path
 
 import numpy as np
 
+from costate import _compile
+from costate._background import Background
 from costate._callbacks import from_cfunc, from_numba
-from costate._compile import compiled
 from costate._costate import ffi
 from costate._library import ModelError, pointer, vector
+from costate._program import Program, program
 from costate.result import Result
 
 __all__ = ["Model", "from_cfunc", "from_numba", "from_sympy"]
 
 KINDS = ("state", "parameter", "memory", "cost", "output")
 MECHANISMS = (".def", ".kpp", ".eqn")
+NEEDED = (3, 11)        # by codegen; older versions can still load what is in the cache
 MOST_NAMED = 20         # names that a message lists
 
 
 class Model:
-    """The equations of a text in the language of docs/reference/equations.md, compiled with all derivatives.
+    """The equations of a text in the language of docs/reference/equations.md, with all derivatives.
 
     text        the equations; file: what messages call them
     sizes       for models on grids: sizes that differ from those in the text, as {"N": 20}
+    compiled    None: the model runs at once, as byte code, while a compiler works in the background if there is one;
+                later runs then use the compiled model.  True: wait for the compiler; False: byte code only.  Results
+                have the same bits.  Models on grids and those with hundreds of reactions are compiled in any case
 
     name, states, parameters, costs, outputs, memory    the name of the model and those of its quantities
     hidden      names of the memory variables that the text does not name: they need no initial values
@@ -35,62 +42,104 @@ class Model:
     defaults    the values of the parameters in the text
     n, np, nq, nm   numbers of states, parameters, running costs and memory variables
     stops       known times at which the equations are not smooth, increasing: docs/howto/inputs-that-jump.md
+    is_compiled     whether runs that begin now use the compiled model
 
     A model is compiled once and kept in a cache: $COSTATE_CACHE, $XDG_CACHE_HOME/costate or ~/.cache/costate."""
 
     differences = False         # all derivatives are those of the equations
 
-    def __init__(self, text, *, file="model.eq", sizes=None):
+    def __init__(self, text, *, file="model.eq", sizes=None, compiled=None):
         if text.endswith(".eq") and "\n" not in text:
             raise ModelError(f"{text} is the name of a file, not equations: use Model.from_file({text!r})")
-        self.text, self.file = text, str(file)
-        self._c = compiled(text, self.file)
+        if compiled not in (None, True, False):
+            raise ValueError(f"compiled={compiled!r}; expected None, True or False")
+        self.text, self.file, self._wanted, self._background = text, str(file), compiled, None
+        self._c = self._first()
+        self._kept = [self._c]                  # runs may use byte code after the model was compiled
         self._about = self._c.about
         self.name = self._about["name"]
         self._arguments = self._grid(dict(sizes or {}))
-        self.problem = self._function("problem", "const costate_problem *")()
-        P = self.problem
-        self.n, self.np, self.nq, self.nm = P.n, P.np, P.nq, P.nm
+        P = self._c.problem if not self._arguments else self._function("problem", "const costate_problem *")()
+        self._of_grid = P if self._arguments else None
+        self.n, self.np, self.nq, self.nm, self._events = P.n, P.np, P.nq, P.nm, P.nevents
         self.stops = np.array([P.stops[k] for k in range(P.nstops)])
         self.units = {}
         for kind in KINDS:
             setattr(self, kind if kind == "memory" else kind + "s", self._names(kind))
         self.hidden = [q["name"] for q in self._about.get("memory", []) if q.get("hidden")]
-        self.backend = None
-        if self._has("backend"):
-            self.backend = self._function("backend", "const struct costate_backend *")()
         self.defaults = self._defaults()
-        self._start = None
-        if self._has("start"):
-            self._start = self._function("start", "void", "double", "const double *", "double *")
 
     @classmethod
-    def from_file(cls, path, *, sizes=None):
+    def from_file(cls, path, *, sizes=None, compiled=None):
         """the model of an equation file"""
         if Path(path).suffix in MECHANISMS:
             raise ModelError(f"{path} is a chemical mechanism; Python reads equation files: write one with "
                              f"costate-model {path} -o {Path(path).stem}.eq")
-        return cls(Path(path).read_text(encoding="utf-8-sig"), file=path, sizes=sizes)
+        return cls(Path(path).read_text(encoding="utf-8-sig"), file=path, sizes=sizes, compiled=compiled)
 
     def __reduce__(self):
-        return restored, (type(self), self.text, self.file, self.sizes)
+        return restored, (type(self), self.text, self.file, self.sizes, self._wanted)
 
     def __repr__(self):
         counts = [(self.n, "state"), (self.np, "parameter"), (self.nq, "running cost"), (self.nm, "memory variable"),
-                  (self.problem.nevents, "event"), (len(self.outputs), "output")]
+                  (self._events, "event"), (len(self.outputs), "output")]
         return f"<Model {self.name}: " + ", ".join(f"{k} {what}{'s' * (k != 1)}" for k, what in counts if k) + ">"
 
-    # ---- what the C offers
+    # ---- byte code, and the compiled model
+
+    def _first(self):
+        """what runs first: a Compiled or a Program"""
+        if self._wanted or self._wanted is None and sys.version_info < NEEDED:
+            return _compile.compiled(self.text, self.file)
+        if self._wanted is None and _compile.has_compiler():
+            before = _compile.found(self.text, self.file)
+            if before is not None:
+                return before
+        found, reason = program(self.text, self.file)
+        if found is not None:
+            return found
+        if self._wanted is None:
+            return _compile.compiled(self.text, self.file)
+        raise ModelError(f"byte code does not serve this model: {reason}; leave out compiled=False")
+
+    def _now(self):
+        """what a run that begins now uses; the first one starts the compiler"""
+        if self._wanted is None and isinstance(self._c, Program) and _compile.has_compiler():
+            if self._background is None:
+                self._background = Background(self.text, self.file)
+            elif self._background.result is not None:
+                self._c = self._background.result
+                self._kept.append(self._c)
+        return self._c
+
+    @property
+    def is_compiled(self):
+        return not isinstance(self._now(), Program)
+
+    def wait(self, timeout=None):
+        """waits until the compiler has ended, or so many seconds; returns is_compiled"""
+        if not self.is_compiled and self._background is not None:
+            self._background.wait(timeout)
+        return self.is_compiled
+
+    @property
+    def problem(self):
+        """the costate_problem of a run that begins now"""
+        return self._of_grid if self._arguments else self._now().problem
+
+    @property
+    def backend(self):
+        """the linear solver of the model; None: that of the library"""
+        return None if self._arguments else self._c.backend
+
+    # ---- what the C of a grid offers
 
     def _has(self, suffix):
         return suffix in self._about["functions"]
 
     def _function(self, suffix, result, *arguments):
-        """a function of the C file; of a grid, with the grid as its first argument"""
-        function = getattr(self._c.library, f"{self.name}_{suffix}")
-        kinds = ["const void *"] * len(self._arguments) + list(arguments)
-        address = ctypes.cast(function, ctypes.c_void_p).value
-        call = ffi.cast(f"{result}(*)({', '.join(kinds) or 'void'})", address)
+        """a function of the C file, with the grid as its first argument"""
+        call = self._c.function(suffix, result, *["const void *"] * len(self._arguments), *arguments)
         return lambda *values: call(*self._arguments, *values)
 
     def _grid(self, sizes):
@@ -123,11 +172,9 @@ class Model:
         return [q["name"] for q in found]
 
     def _defaults(self):
-        values = np.zeros(self.np)
+        values = np.zeros(self.np) if self._arguments else self._c.defaults()
         if self._arguments and self.np:
             self._function("defaults", "void", "double *")(pointer(values))
-        elif self.np:
-            values[:] = (ctypes.c_double * self.np).in_dll(self._c.library, f"{self.name}_defaults")
         values.flags.writeable = False
         return values
 
@@ -136,18 +183,22 @@ class Model:
     def start(self, t=0.0, p=None):
         """initial values at t: states, running costs (0) and memory variables"""
         y = np.zeros(self.n + self.nq + self.nm)
-        if self._start is not None:
-            p = self._parameters(p)
-            self._start(t, pointer(p), pointer(y))
+        p = self._parameters(p)
+        if not self._arguments:
+            x, keep = self._point(t, p=p)
+            self._c.start_map.value(x, pointer(y), self._c.ctx)
+        elif self._has("start"):
+            self._function("start", "void", "double", "const double *", "double *")(t, pointer(p), pointer(y))
         return y
 
     def start_jvp(self, t=0.0, p=None, dp=None, dt=0.0):
         """the derivative of start along directions of p and t"""
         out = np.zeros(self.n + self.nq + self.nm)
-        if self._has("start_map"):
+        map_, ctx = self._start_map()
+        if map_:
             x, keep = self._point(t, p=p)
             dx, keep_too = self._direction(dt, dp)
-            self._evaluated("start", self._start_map().tangent(x, dx, pointer(out), self._ctx()))
+            self._evaluated("start", map_.tangent(x, dx, pointer(out), ctx))
         return out
 
     def start_vjp(self, t, p, w):
@@ -162,26 +213,28 @@ class Model:
         weights = np.zeros(self.n + self.nq + self.nm)
         weights[:np.size(w)] = w
         by_p, by_t = np.zeros(self.np), np.zeros(1)
-        if self._has("start_map"):
-            g, map_ = ffi.new("costate_gradient *"), self._start_map()
+        map_, ctx = self._start_map()
+        if map_:
+            g = ffi.new("costate_gradient *")
             g.p, g.t = pointer(by_p), pointer(by_t)
             x, keep = self._point(t, p=p)
             if along is None:
-                code = map_.adjoint(x, pointer(weights), g, self._ctx())
+                code = map_.adjoint(x, pointer(weights), g, ctx)
             else:
                 dx, keep_too = self._direction(*along)
-                code = map_.adjoint_tangent(x, dx, pointer(weights), g, self._ctx())
+                code = map_.adjoint_tangent(x, dx, pointer(weights), g, ctx)
             self._evaluated("start", code)
         return by_p, by_t[0]
 
     def _start_map(self):
-        return self._function("start_map", "const costate_map *")()
+        """the map of the initial values, None where a grid has none; and its ctx"""
+        if not self._arguments:
+            return self._c.start_map, self._c.ctx
+        return self._function("start_map", "const costate_map *")() if self._has("start_map") else None, \
+            self._arguments[0]
 
     def _direction(self, dt, dp):
         return self._point(dt, p=np.zeros(self.np) if dp is None else dp)
-
-    def _ctx(self):
-        return self._arguments[0] if self._arguments else self.problem.ctx
 
     def _point(self, t, y=None, p=None, m=None, mode=0):
         """(a costate_point, what must live as long)"""
@@ -256,36 +309,36 @@ class Model:
         times, states = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
         if times.ndim:
             return np.stack([self.output(s, states[:, k], p, m=m, mode=mode) for k, s in enumerate(times)], axis=1)
-        map_, out = self._output_map(), np.empty(len(self.outputs))
+        (map_, ctx), out = self._output_map(), np.empty(len(self.outputs))
         x, keep = self._point(t, y, p, m, mode)
-        self._evaluated("outputs", map_.value(x, pointer(out), self._ctx()))
+        self._evaluated("outputs", map_.value(x, pointer(out), ctx))
         return out
 
     def output_jacobian(self, t, y, p=None, *, m=None, mode=0):
         """The derivatives of the outputs at t: Result with y (outputs, n), p (outputs, np), t (outputs) and m"""
-        map_, rows = self._output_map(), len(self.outputs)
+        (map_, ctx), rows = self._output_map(), len(self.outputs)
         x, keep = self._point(t, y, p, m, mode)
         found = {name: np.zeros((rows, count)) for name, count in dict(y=self.n, p=self.np, t=1, m=self.nm).items()}
         g = ffi.new("costate_gradient *")
         for k, weights in enumerate(np.eye(rows)):
             for name, array in found.items():
                 setattr(g, name, pointer(array[k]))
-            self._evaluated("outputs", map_.adjoint(x, pointer(weights), g, self._ctx()))
+            self._evaluated("outputs", map_.adjoint(x, pointer(weights), g, ctx))
         found["t"] = found["t"][:, 0]
         return Result(**found)
 
     def _output_map(self):
         if not self.outputs:
             raise ModelError(f"{self.name} has no outputs")
-        return self._function("output_map", "const costate_map *")()
+        return self._c.output_map, self._c.ctx
 
     def _evaluated(self, what, code):
         if code:
             raise ArithmeticError(f"{what} of {self.name}: a value is not defined there")
 
 
-def restored(cls, text, file, sizes):
-    return cls(text, file=file, sizes=sizes)
+def restored(cls, text, file, sizes, compiled):
+    return cls(text, file=file, sizes=sizes, compiled=compiled)
 
 
 def near(names, known, what, model):

@@ -5,13 +5,17 @@ import threading
 import numpy as np
 
 from costate import _library as library
+from costate import _shown as shown
 from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, taken, vector
 from costate.functional import Functional, Start, estimated, second_order
 from costate._derivatives import Mistrusted, Scales, Trust
+from costate._copies import OfProblem, OfRun
+from costate._formed import formed
 from costate._pattern import Pattern
 from costate.maps import (Bound, Map, Owner, Situation, as_map, in_pattern, least_exact,
                           raise_what_was_raised)
+from costate._ways import Ways
 from costate.result import Result
 from costate.review import reviewed
 from costate.tracing import Use, asked
@@ -44,6 +48,8 @@ class Event:
         self.at_start = AT_START[at_start]
         self.active, self.to = mode_of(active, "active"), mode_of(to, "to")
 
+    __repr__ = shown.of_event
+
 
 def mode_of(number, name):
     """a number of a mode, or None"""
@@ -61,6 +67,8 @@ class Relation:
     def __init__(self, guard, *, whole=False):
         self.guard, self.whole = as_map(guard), bool(whole)
 
+    __repr__ = shown.of_relation
+
 
 class Built:
     """A problem for some n, np in one thread: the C structs, and a solver."""
@@ -76,8 +84,10 @@ class Built:
         self.bounds, self.of_compiled = [], "exact"
         self.scales = Scales(smallest(problem, at), stops=problem.jumps())
         model = problem.model
+        self.of = None
         if model is not None:
-            self.P[0] = model.problem[0]
+            self.of = model.problem
+            self.P[0] = self.of[0]
             self.nq, self.nm = self.P.nq, self.P.nm
             self.of_compiled = "differences" if model.differences else "exact"
         else:
@@ -88,14 +98,22 @@ class Built:
         self.N = self.n + self.nq + self.nm
         self.options()
         self.solver = ffi.gc(lib.costate_new(library.method(problem.method), self.P, self.o), lib.costate_free)
-        self.check(lib.costate_status(self.solver))
+        self.refuse(lib.costate_status(self.solver))
+
+    def is_outdated(self):
+        """was the model compiled since?  Then a new solver has the same results, unless it begins where the last run
+        ended"""
+        return self.of is not None and not self.problem.options.get("warm") and self.of != self.problem.model.problem
 
     # ---- structs
 
     @property
     def way(self):
         """how derivatives are computed: the least exact way of all functions"""
-        return least_exact([self.of_compiled, *(bound.least_exact_way() for bound in self.bounds)])
+        by_map = {bound.name: bound.ways() for bound in self.bounds}
+        if self.problem.model is not None:
+            by_map["model"] = dict.fromkeys("typ" if self.np else "ty", self.of_compiled)
+        return Ways(least_exact([self.of_compiled, *(bound.least_exact_way() for bound in self.bounds)]), by_map)
 
     def bind(self, of, slot, name, rows, owner=None):
         """a map, whose complex steps are checked at the first point"""
@@ -249,7 +267,11 @@ class Built:
     # ---- calls
 
     def check(self, status):
-        """raises what a callback raised, or the library's sentence"""
+        """raises what a callback raised, or the library's sentence; else warns of differences, once"""
+        self.refuse(status)
+        self.problem.trust.say()
+
+    def refuse(self, status):
         raise_what_was_raised([self.owner, *self.others])
         if status != lib.COSTATE_OK:
             raise CostateError(library.status_name(status), library.said(lib.costate_message(self.solver)),
@@ -295,7 +317,7 @@ def sorted_times(stops):
     return times
 
 
-class Problem:
+class Problem(OfProblem):
     """Equations y' = f(t, y, p), and how they are solved.
 
     rhs         a function f(t, y, p) that returns n values, a Map with derivatives, or a Model (compiled)
@@ -304,7 +326,7 @@ class Problem:
     mass        M in M y' = f, n by n, may be singular (index 1)
     sparsity    where the Jacobian (and M) may have entries that are not zero: a matrix, dense or SciPy's sparse; large
                 systems are then solved by sparse factorisations, and jac may return a sparse matrix
-    events      a list of Event
+    events      an Event, or a list of Event, or of guards
     relations   a list of Relation, or of guards.  Where there are relations, or events with modes, functions receive
                 one argument more, behind the others: its members mode and relation are the mode and the values
     stops       known times at which rhs or cost jumps in t, in any order: tables, doses, controls.  A step ends at
@@ -331,6 +353,7 @@ class Problem:
             raise TypeError("costs, mass, sparsity, events, relations and memory of a Model are in its equations")
         self.rhs = None if self.model is not None else rhs if isinstance(rhs, Map) else Map(rhs, **given)
         self.cost, self.mass, self.sparsity, self.memory = as_map(cost), mass, sparsity, int(memory)
+        events = [events] if isinstance(events, Event) or callable(events) else events
         self.events = [e if isinstance(e, Event) else Event(e) for e in events]
         self.relations = [r if isinstance(r, Relation) else Relation(r) for r in relations]
         self.switched = bool(self.relations) or any(e.active is not None or e.to is not None for e in self.events)
@@ -346,8 +369,11 @@ class Problem:
             if name not in library.option_names():
                 library.set_option(None, name, None, None)
         self.options, self.trust = options, Trust(derivatives, bool(options.get("differences")))
-        self._local, self.asked = threading.local(), asked(trace)
+        self.asked = asked(trace)
         self._use = Use(self)
+        self.formed, self._local = {}, threading.local()         # formed: the same for y0 and p that are not vectors
+
+    __repr__ = shown.of_problem
 
     @property
     def traced(self):
@@ -393,7 +419,8 @@ class Problem:
         n, y, p = self.sizes(t, y0, p)
         at = (float(t), y[:n].copy(), p.copy()) + ((y[n:].copy(),) if self.memory else ())
         known, trace = getattr(self._local, "built", None), self._use.at(self, n, p.size, at, t1, stepwise)
-        if known is None or (known.n, known.np) != (n, p.size) or known.trace is not trace:
+        if known is None or (known.n, known.np) != (n, p.size) or known.trace is not trace or \
+                known.is_outdated():
             known = self._local.built = Built(self, n, p.size, at, trace)
         return known, known.state(y, float(t), p), p
 
@@ -415,7 +442,9 @@ class Problem:
         True: the run can be differentiated, and evaluated at any time; dense: True: the run has steps_t and steps_y,
         the ends of all steps; on_step(step): called after each step, returns True to stop.  It begins again at the
         start where complex steps of a function turn out to be wrong, which are then replaced by differences"""
-        return Run(self, t_span, y0, p, t_eval, record, dense, on_step)
+        more = dict(t_eval=t_eval, record=record, dense=dense, on_step=on_step)
+        other = formed(self, y0, p)
+        return Run(self, t_span, y0, p, **more) if other is None else other.integrate(t_span, y0, p, **more)
 
     def jvp(self, t_span, y0, p=None, dy0=None, dp=None):
         """(y(t1), its derivative along dy0 and dp)"""
@@ -437,13 +466,16 @@ class Problem:
         next call"""
         if tol is None and not estimate:
             return self.integrate(t_span, y0, p).gradient(functional)
+        if (other := formed(self, y0, p)) is not None:
+            return other.gradient(functional, t_span, y0, p, tol=tol, estimate=estimate, factor=factor)
         return estimated(self, functional, t_span, y0, p, tol, factor)
 
     def check(self, t_span, y0=None, p=None):
         """A Review of the problem along the run from t_span[0] to t_span[1]: callbacks and their derivatives at points
         of the run, derivatives of the run, estimated errors, events, stiffness, tolerances.  Call it once for a model,
         and print what it returns; its `ok` is True if nothing is wrong."""
-        return reviewed(self, t_span, y0, p)
+        other = formed(self, y0, p)
+        return reviewed(self, t_span, y0, p) if other is None else other.check(t_span, y0, p)
 
     def ensemble(self, t_span, y0=None, p=None, **more):
         """Runs from each row of y0 with each row of p, in parallel threads: costate.ensemble.ensemble"""
@@ -459,6 +491,9 @@ class Problem:
         in any case"""
         if tol is None and not estimate:
             return self.integrate(t_span, y0, p).hessp(functional, vy0, vp)
+        if (other := formed(self, y0, p)) is not None:
+            return other.hessp(functional, t_span, y0, p, vy0, vp, tol=tol, estimate=estimate, factor=factor,
+                               product_atol=product_atol)
         return estimated(self, functional, t_span, y0, p, tol, factor, (vy0, vp), product_atol)
 
 
@@ -485,7 +520,7 @@ def derived(method):
     return call
 
 
-class Run:
+class Run(OfRun):
     """A run: t, y, costs, memory at its end; with a tape: tangents, adjoints, dense output run(t).
 
     t, y        where it ended; y: n states; q: running costs; m: memory variables
@@ -495,14 +530,26 @@ class Run:
                 the relative error of the gradients of the last adjoint or gradient, as its sweep has sampled it;
                 None before; message says so where it is large
     derivatives "exact", "complex step" or "differences": how derivatives of the functions are computed, the least exact
-                way of all that were used.  It can change when complex steps turn out to be wrong: the run is then
-                repeated with differences"""
+                way of all that were used; derivatives.by_map says it for each function and argument.  It can change
+                when complex steps turn out to be wrong: the run is then repeated with differences"""
 
     def __init__(self, problem, t_span, y0, p, t_eval, record, dense, on_step):
         self.problem, (self.t0, self._t1), self.stopped = problem, (float(t) for t in t_span), False
         self._given, self.gradient_error = tuple(None if a is None else np.array(a) for a in (y0, p)), None
         self._options = checked_times(t_eval, self.t0, self._t1), record, dense
         self._integrate(on_step)
+
+    __repr__ = shown.of_run
+
+    @property
+    def recorded(self):
+        """can it be differentiated?"""
+        return bool(self._options[1])
+
+    @property
+    def parameters(self):
+        """their number"""
+        return len(self._p)
 
     def _integrate(self, on_step):
         """again from the start, with differences, where complex steps turn out to be wrong"""
@@ -572,11 +619,6 @@ class Run:
         b, w = self._b, self._b.watch
         y = taken(w.y, w.steps * b.N).reshape(-1, b.N)
         return np.concatenate([[self.t0], taken(w.t, w.steps)]), np.vstack([self._y0, y])[:, :b.n].T
-
-    @property
-    def stats(self):
-        """counts, a dictionary"""
-        return library.statistics(self._stats)
 
     def plot(self, **more):
         """draws the states over time: costate.plots.plot_run, which needs Matplotlib; returns the axes"""
@@ -773,7 +815,7 @@ class Run:
         memory = dict(m=lam[0, b.N - b.nm:].copy()) if b.nm else {}
         return Result(value=self._value(F, at_times), y0=lam[0, :b.n].copy(), p=mu[0].copy(), **memory,
                       t0=ends[0] if timed else None, t1=ends[1] if timed else None, **self._by_marks(at_events),
-                      derivatives=least_exact([b.way, F.way]))
+                      derivatives=b.way.with_way("functional", "t", F.way))
 
     def _by_marks(self, gradient):
         """gradient with respect to all marks: of events, of the stops of the problem, of relations"""

@@ -44,7 +44,9 @@ static int fill(LS *ls, const costate_pattern *pattern, int is_complex, const LS
     }
     ls->A = malloc(ls->lay->size * (size_t)ls->parts * sizeof *ls->A);
     if (!ls->A) return COSTATE_LS_NO_MEMORY;
-    int status = b->init(&ls->self, ls->n, b->dense ? NULL : &ls->lay->pattern, is_complex, like ? like->self : NULL);
+    void *self = (void *)(uintptr_t)b;
+    int status = b->init(&self, ls->n, b->dense ? NULL : &ls->lay->pattern, is_complex, like ? like->self : NULL);
+    ls->self = self == b ? NULL : self;
     return status > 0 ? COSTATE_LS_FAILED : status;
 }
 

@@ -83,13 +83,13 @@ def flags_of(needed):
 
 
 def equations_of(document, program):
-    """{name: text} of the models in the document whose headers the program includes"""
+    """{name: text} of the models in the document whose headers the program includes, or whose byte code it reads"""
     found = re.findall(r"^```equations\n(model (\w+).*?)^```", document, re.M | re.S)
-    return {name: text for text, name in found if '#include "%s.h"' % name in program}
+    return {name: text for text, name in found if '#include "%s.h"' % name in program or '"%s.bin"' % name in program}
 
 
-def written(models, place):
-    """the C files of models"""
+def written(models, place, program):
+    """the C files of models; byte code is written, too, if the program reads it"""
     files = []
     for name, text in models.items():
         source = os.path.join(place, name + ".eq")
@@ -97,6 +97,8 @@ def written(models, place):
             f.write(text)
         files.append(os.path.join(place, name + ".c"))
         generate(source, files[-1])
+        if '"%s.bin"' % name in program:
+            generate(source, os.path.join(place, name + ".bin"), program=True)
     return files
 
 
@@ -110,7 +112,7 @@ def compiled_and_run(name, text, run=True, models=None):
             f.write(text)
         command = compilers[kind] + ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", source]
         command += FLAGS.get(name, [])
-        command += written(models or {}, place) + [
+        command += written(models or {}, place, text) + [
             "-I" + os.path.join(root, part) for part in ("include", "tests/docs/blocks", "examples")]
         if sanitize != "none":
             command.append("-fsanitize=" + sanitize)

@@ -393,4 +393,5 @@ def test_values_and_products():
     print("%d of %d random files were compared" % (compared, FILES))
 
 
-run_all(globals())
+if __name__ == "__main__":
+    run_all(globals())

@@ -115,7 +115,8 @@ def library():
     return os.path.join(build, "libcostate.so")
 
 
-HEADERS = ("costate.h", "accuracy.h", "bvp.h", "ensemble.h", "lanes.h", "linsol.h", "operators.h", "pieces.h")
+HEADERS = ("costate.h", "accuracy.h", "bvp.h", "ensemble.h", "lanes.h", "linsol.h", "operators.h", "pieces.h",
+           "program.h")
 
 
 def declared(*headers):

@@ -6,6 +6,7 @@
 #include <costate/linsol.h>
 #include <costate/operators.h>
 #include <costate/pieces.h>
+#include <costate/program.h>
 
 extern "C" {
 static int value(const costate_point *, double *out, void *) { out[0] = 0.0; return 0; }

@@ -7,7 +7,7 @@ import re
 
 from external import Skipped, build, cc, folder, library, read, root, run, run_all, sanitized, write
 
-HEADERS = ("costate", "bvp", "ensemble", "accuracy", "operators", "pieces")
+HEADERS = ("costate", "bvp", "ensemble", "accuracy", "operators", "pieces", "program")
 PROGRAM = r"""
 #include <costate/costate.h>
 #include <costate/bvp.h>

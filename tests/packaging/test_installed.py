@@ -25,7 +25,7 @@ def test_every_file_is_there():
         wanted = [i.lib + "/libcostate.so.2", i.lib + "/pkgconfig/costate.pc",
                   i.lib + "/cmake/costate/costateConfig.cmake", i.lib + "/cmake/costate/costateConfigVersion.cmake",
                   *(i.include + "/costate/%s.h" % name for name in ("costate", "bvp", "ensemble",
-                                                                       "linsol", "operators", "pieces")),
+                                                                       "linsol", "operators", "pieces", "program")),
                   *(i.include + "/costate/%s.hpp" % name for name in ("costate", "problem", "numbers")),
                   i.share + "/man/man3/costate.3"]
         lost = [file for file in wanted if not os.path.exists(file)]
@@ -37,7 +37,7 @@ def test_every_file_is_there():
 
 
 def test_headers_compile_as_cxx():
-    """the installed ones, accuracy.h, bvp.h, ensemble.h, linsol.h, operators.h and pieces.h, too; and costate.hpp"""
+    """those installed: accuracy.h, bvp.h, ensemble.h, linsol.h, operators.h, pieces.h, program.h, costate.hpp"""
     needs("c++")
     with folder() as place:
         installed = Installed(place, "shared", "static")

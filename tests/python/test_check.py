@@ -98,7 +98,7 @@ def test_exceptions():
             raise ZeroDivisionError("of f")
         return -y
     fails(ZeroDivisionError, "of f", lambda: costate.Problem(raises, method="dopri5").check(SPAN, [1.0]))
-    fails(ValueError, "shape", lambda: costate.Problem(f).check(SPAN, [[1.0]], P0))
+    fails(ValueError, "shape of y0", lambda: costate.Problem(lambda t, y, p: y.T).check(SPAN, [[1.0, 2.0]]))
     fails(costate.CostateError, "y holds", lambda: costate.Problem(f).check(SPAN, [np.nan, 1.0], P0))
 
 

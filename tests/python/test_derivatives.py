@@ -1,7 +1,9 @@
 """test_derivatives.py - complex steps and differences of functions are right at all scales, in all kinds of maps."""
 import os
+import pickle
 import sys
 import threading
+import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 
@@ -422,6 +424,50 @@ def test_threads_on_one_run():
     for thread in threads:
         thread.join()
     assert not wrong, wrong[0]
+
+
+def lossy(t, y, p):
+    return np.array([-p[0] * abs(y[0]) + np.sin(t), y[0] - y[1]])
+
+
+def test_by_map():
+    """each function and argument has its word, and t only where it was needed"""
+    events = [costate.Event(lambda t, y, p: y[1] - 10 + 0 * p[0])]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        problem = costate.Problem(lossy, cost=lambda t, y, p: y[0] * np.exp(p[0]), events=events, method="dopri5")
+        run = problem.integrate((0, 1), [1.0, 0.0], [2.0])
+        run.adjoint([1.0, 0.0])
+        run.adjoint([0.0, 1.0])
+        problem.integrate((0, 1), [1.0, 0.0], [2.0]).tangent(dp=[1.0])
+    right = dict.fromkeys("typ", "complex step")                # an event needs slopes with respect to t
+    assert run.derivatives == "differences" and run.derivatives.by_map == {
+        "fun": {**right, "y": "differences"}, "cost": right, "the guard of events[0]": right}, run.derivatives.by_map
+    assert [(w.category, w.filename) for w in caught] == [(costate.DerivativeWarning, __file__)], caught    # once, here
+    assert "of fun with respect to y" in str(caught[0].message) and "give jac " in str(caught[0].message).lower()
+    found = problem.gradient(costate.Functional(end=lambda t1, y, p: y[0] * float(t1)), (0, 1), [1.0, 0.0], [2.0])
+    assert found.derivatives.by_map["functional"] == {"t": "differences"}
+    given = costate.Problem(lambda t, y, p: -y, jac=-np.eye(1), jac_t=[0.0]).integrate((0, 1), [1.0])
+    assert given.derivatives == "exact" and given.derivatives.by_map == {"fun": {"y": "given"}}
+    again = pickle.loads(pickle.dumps(run.derivatives))
+    assert again == "differences" and again.by_map == run.derivatives.by_map
+
+
+def test_one_fault_at_a_time():
+    """a function whose values are wrong is not said to lose imaginary parts"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", costate.DerivativeWarning)
+        fails(ValueError, "expected (2,)", costate.Problem(lambda t, y, p: [1, 2, 3]).integrate, (0, 1), [1.0, 2.0])
+        fails(ValueError, "no float", costate.Problem(lambda t, y, p: [float("no float")]).integrate, (0, 1), [1.0])
+
+
+def test_no_warning_unasked():
+    """where differences were asked for, and in solve_ivp, which has no derivatives"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", costate.DerivativeWarning)
+        run = costate.Problem(lossy, derivatives="differences").integrate((0, 1), [1.0, 0.0], [2.0])
+        assert run.derivatives.by_map == {"fun": {"y": "differences", "p": "differences"}}
+        assert costate.solve_ivp(lossy, (0, 1), [1.0, 0.0], args=([2.0],)).success
 
 
 run_all(globals())

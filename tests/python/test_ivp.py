@@ -421,6 +421,11 @@ def test_terminal_after_several():
     r = solve_ivp(circle, (0, 100), [1, 0], events=event(lambda t, y: y[0], terminal=3), rtol=1e-9, atol=1e-9)
     assert_allclose(r.t_events[0], np.pi * np.array([0.5, 1.5, 2.5]), atol=1e-6)
     assert r.status == 1 and r.t[-1] == r.t_events[0][2]
+    for wrong in (-1, 2.5, "yes"):
+        raises(ValueError, "boolean or positive integer", solve_ivp, circle, (0, 100), [1, 0],
+              events=event(lambda t, y: y[0], terminal=wrong))
+    for right in (None, False, 0, True, 1, np.int64(2), 2.0):
+        assert solve_ivp(circle, (0, 9), [1, 0], events=event(lambda t, y: y[0], terminal=right)).status == bool(right)
 
 
 def test_event_at_the_start():

@@ -428,7 +428,7 @@ LOAD = """
 import sys
 from costate.models import Model
 import costate
-m = Model("model cached\\nparameter k = 2\\nstate x = 1\\nx' = -k*x")
+m = Model("model cached\\nparameter k = 2\\nstate x = 1\\nx' = -k*x", compiled=True)
 print(costate.Problem(m).integrate((0.0, 1.0)).y[0] > 0, m._c.path)
 """
 
@@ -548,11 +548,11 @@ def test_wrong_equations():
     raised(FileNotFoundError, "none.eq", Model.from_file, "none.eq")
 
 
-def with_compiler(command, text):
+def with_compiler(command, text, compiled=True):
     before = os.environ.get("CC")
     os.environ["CC"] = command
     try:
-        Model(text)
+        return Model(text, compiled=compiled)
     finally:
         if before is None:
             del os.environ["CC"]
@@ -563,6 +563,7 @@ def with_compiler(command, text):
 def test_no_compiler():
     text = "state x = 1\nx' = -3*x"
     raised(costate.ModelError, "Install one", with_compiler, "/nonexistent/cc", text)
+    assert not with_compiler("/nonexistent/cc", text, None).is_compiled
     if shutil.which("cc"):
         raised(costate.ModelError, "--no-such-option", with_compiler, "cc --no-such-option", text)
 

@@ -1,6 +1,7 @@
 """test_problem.py - Problem, Run, Functional: derivatives in every way of giving them, shapes, exceptions, threads."""
 import gc
 import os
+import pickle
 import resource
 import signal
 import sys
@@ -415,7 +416,7 @@ def test_shapes_and_types():
     fails(TypeError, "complex", costate.Problem(lambda t, y, p: 1j * y).integrate, (0, 1), [1.0])
     fails(TypeError, "complex", problem.integrate, (0, 1), [1j])
     fails(TypeError, "real numbers", costate.Problem(lambda t, y, p: np.array(["a"])).integrate, (0, 1), [1.0])
-    fails(ValueError, "y0 has shape (1, 2)", problem.integrate, (0, 1), [[1, 2]])
+    assert problem.integrate((0, 1), [[1, 2]]).y.shape == (1, 2)            # test_forms
     for name, matrix in (("jac of fun", np.ones(3)), ("jac_p of fun", np.ones(2)), ("jac_t of fun", np.ones(3))):
         given = dict(WAYS["jac"], **{name.split()[0]: matrix})
         run = costate.Problem(hares, method="dopri5", **given)
@@ -426,12 +427,24 @@ def test_shapes_and_types():
     fails(ValueError, "columns", costate.Problem(hares).integrate(SPAN, Y0, P0).tangent, np.ones((2, 2)),
           np.ones((4, 3)))
     fails(ValueError, "w has shape", run.adjoint, [1.0])
-    fails(ValueError, "p has shape", costate.Problem(hares).integrate(SPAN, Y0, P0)._b.problem.integrate, SPAN, Y0,
-          np.ones((2, 2)))
+    fails(IndexError, "index 2", costate.Problem(hares).integrate, SPAN, Y0, np.ones((2, 2)))   # f has it as it is
     fails(ValueError, "there is no method 'radau2'", costate.Problem, hares, method="radau2")
     fails(TypeError, "there is no option 'rtoll'", costate.Problem, hares, rtoll=1)
     fails(ValueError, "expected one of", costate.Problem(hares, storage="all").integrate, SPAN, Y0, P0)
     fails(ValueError, "not recorded", problem.integrate((0, 1), [1.0], record=False).tangent, [1.0])
+    # what the library refuses of an argument is a ValueError, too
+    error = fails(ValueError, "less than the one before", costate.Problem(
+        hares, events=costate.Event(times=[2.0, 1.0])).integrate, SPAN, Y0, P0)
+    assert isinstance(error, costate.CostateError) and error.status == "COSTATE_BAD_ARGUMENT"
+    assert pickle.loads(pickle.dumps(error)).args == error.args
+    fails(ValueError, "outside", run, 2.0)
+    one = costate.Problem(hares, events=lambda t, y, p: y[0] - 1.5).integrate(SPAN, Y0, P0)
+    assert len(one.events) > 0 and np.abs([before[0] - 1.5 for _, _, before, _ in one.events]).max() < 1e-6
+
+
+def test_other_failures_are_no_value_errors():
+    error = fails(costate.CostateError, "", costate.Problem(lambda t, y, p: y ** 2).integrate, (0, 2), [1.0])
+    assert not isinstance(error, ValueError)
 
 
 def test_non_finite():

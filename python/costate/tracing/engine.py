@@ -51,5 +51,5 @@ def built(model, words):
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
         for name, text in zip(("model.c", "model.h", "model.json"), texts):
             Path(place, name).write_text(text, encoding="utf-8")
-        _compile.compile_(place, words)
+        _compile.compile_(place, words=words)
         return Path(place, "model.so").read_bytes(), json.loads(texts[2])

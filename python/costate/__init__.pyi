@@ -1,0 +1,231 @@
+"""The types of the public interface; what each argument means is in the docstrings."""
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_Array: TypeAlias = NDArray[np.float64]
+_Function: TypeAlias = Callable[..., Any]                # of (t, y, p), with memory variables and situations
+_Jacobian: TypeAlias = _Function | ArrayLike | None
+_Form: TypeAlias = Any                                   # an array, or dicts, lists, tuples, dataclasses of these
+_Way: TypeAlias = Literal["auto", "complex step", "differences"]
+
+__version__: str
+__all__ = ["BoundaryProblem", "CostateError", "DerivativeWarning", "Event", "Finding", "Functional", "Map", "Model",
+           "ModelError", "NotTraced", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy",
+           "methods", "option_names", "solve_ivp", "version"]
+
+def version() -> str: ...
+def methods() -> list[dict[str, Any]]: ...
+def option_names() -> list[str]: ...
+
+class CostateError(RuntimeError):
+    status: str
+    message: str
+    t: float | None
+    def __new__(cls, status: str, *more: Any) -> CostateError: ...
+    def __init__(self, status: str, message: str, t: float | None = None) -> None: ...
+
+class ModelError(CostateError, ValueError):
+    def __init__(self, message: str) -> None: ...
+
+class DerivativeWarning(UserWarning): ...
+
+class NotTraced(UserWarning): ...
+
+class _Ways(str):
+    by_map: dict[str, dict[str, str]]
+
+class Result:
+    def __init__(self, **values: Any) -> None: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class Map:
+    value: _Function
+    jac: _Function | None
+    jac_p: _Function | None
+    jac_t: _Function | None
+    jac_m: _Function | None
+    jvp: _Function | None
+    vjp: _Function | None
+    hvp: _Function | None
+    def __init__(self, value: _Function, *, jac: _Jacobian = None, jac_p: _Jacobian = None, jac_t: _Jacobian = None,
+                 jac_m: _Jacobian = None, jvp: _Function | None = None, vjp: _Function | None = None,
+                 hvp: _Function | None = None) -> None: ...
+    @property
+    def exact(self) -> bool: ...
+    def followed_by(self, last: Callable[[], Any]) -> Map: ...
+
+class Model:
+    text: str
+    file: str
+    name: str
+    states: list[str]
+    parameters: list[str]
+    costs: list[str]
+    outputs: list[str]
+    memory: list[str]
+    hidden: list[str]
+    units: dict[str, str]
+    defaults: _Array
+    n: int
+    np: int
+    nq: int
+    nm: int
+    stops: _Array
+    differences: ClassVar[bool]
+    def __init__(self, text: str, *, file: str | PathLike[str] = "model.eq",
+                 sizes: Mapping[str, int] | None = None) -> None: ...
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], *, sizes: Mapping[str, int] | None = None) -> Model: ...
+    def start(self, t: float = 0.0, p: ArrayLike | None = None) -> _Array: ...
+    def start_jvp(self, t: float = 0.0, p: ArrayLike | None = None, dp: ArrayLike | None = None,
+                  dt: float = 0.0) -> _Array: ...
+    def start_vjp(self, t: float, p: ArrayLike | None, w: ArrayLike) -> tuple[_Array, float]: ...
+    def start_hvp(self, t: float, p: ArrayLike | None, w: ArrayLike, dp: ArrayLike | None = None,
+                  dt: float = 0.0) -> tuple[_Array, float]: ...
+    def check_values(self, p: ArrayLike) -> None: ...
+    def index(self, name: str, *cell: int) -> int: ...
+    def parameter_vector(self, **values: ArrayLike) -> _Array: ...
+    def output(self, t: float, y: ArrayLike, p: ArrayLike | None = None, *, m: ArrayLike | None = None,
+               mode: int = 0) -> Any: ...
+    def output_jacobian(self, t: float, y: ArrayLike, p: ArrayLike | None = None, *, m: ArrayLike | None = None,
+                        mode: int = 0) -> Any: ...
+
+def from_sympy(rhs: Sequence[Any], states: Sequence[Any], parameters: Iterable[Any] | Mapping[Any, float] = (),
+               t: Any = None, *, costs: Mapping[str, Any] | None = None, initial: Mapping[Any, Any] | None = None,
+               name: str = "model") -> Model: ...
+def from_cfunc(rhs: Any, n: int, np: int = 0, *, jac: Any = None, tangent: Any = None, adjoint: Any = None,
+               tangent2: Any = None, adjoint_tangent: Any = None, ctx: Any = 0) -> Any: ...
+def from_numba(f: _Function, n: int, np: int = 0, *, jac: _Function | None = None) -> Any: ...
+
+class Event:
+    times: _Array | None
+    direction: int
+    terminal: bool
+    guard: Map | None
+    jump: Map | None
+    def __init__(self, guard: _Function | Map | None = None, *, times: ArrayLike | None = None,
+                 jump: _Function | Map | None = None, direction: float = 0, terminal: bool = False,
+                 passes: bool = False, at_start: Literal["fire", "ignore"] | None = None, active: int | None = None,
+                 to: int | None = None) -> None: ...
+
+class Relation:
+    guard: Map
+    whole: bool
+    def __init__(self, guard: _Function | Map, *, whole: bool = False) -> None: ...
+
+class Functional:
+    times: _Array | None
+    def __init__(self, end: _Function | None = None, *, end_y: _Function | None = None, end_p: _Function | None = None,
+                 end_t: _Function | None = None, end_yy: _Function | None = None, times: ArrayLike | None = None,
+                 term: _Function | None = None, term_y: _Function | None = None,
+                 term_yy: _Function | None = None) -> None: ...
+
+class Finding:
+    severity: Literal["right", "remark", "wrong"]
+    topic: str
+    text: str
+    component: int | None
+    t: float | None
+    number: float | None
+    def __init__(self, severity: str, topic: str, text: str, component: int | None = None, t: float | None = None,
+                 number: float | None = None) -> None: ...
+
+class Review:
+    ok: bool
+    status: str
+    findings: list[Finding]
+    def __init__(self, status: int, text: str, findings: list[Finding]) -> None: ...
+
+class Problem:
+    model: Any
+    events: list[Event]
+    relations: list[Relation]
+    stops: _Array
+    method: str | None
+    rtol: ArrayLike
+    atol: ArrayLike
+    derivatives: str
+    options: dict[str, Any]
+    def __init__(self, rhs: _Function | Map | Model | Any, *, jac: _Jacobian = None, jac_p: _Jacobian = None,
+                 jac_t: _Jacobian = None, jac_m: _Jacobian = None, jvp: _Function | None = None,
+                 vjp: _Function | None = None, hvp: _Function | None = None, cost: _Function | Map | None = None,
+                 mass: Any = None, sparsity: Any = None, events: Iterable[Event | _Function] | Event | _Function = (),
+                 relations: Iterable[Relation | _Function] = (), stops: ArrayLike = (), memory: int = 0,
+                 method: str | None = "auto", rtol: ArrayLike = 1e-6, atol: ArrayLike = 1e-6,
+                 derivatives: _Way = "auto", trace: Literal["auto"] | bool = "auto", **options: Any) -> None: ...
+    @property
+    def traced(self) -> bool: ...
+    @property
+    def trace_message(self) -> str: ...
+    def integrate(self, t_span: Sequence[float], y0: ArrayLike | None = None, p: _Form = None, *,
+                  t_eval: ArrayLike | None = None, record: bool = True, dense: bool = False,
+                  on_step: Callable[[Any], Any] | None = None) -> Run: ...
+    def jvp(self, t_span: Sequence[float], y0: ArrayLike, p: _Form = None, dy0: ArrayLike | None = None,
+            dp: _Form = None) -> tuple[_Array, _Array]: ...
+    def vjp(self, t_span: Sequence[float], y0: ArrayLike, p: _Form = None) -> tuple[_Array, Callable[..., Any]]: ...
+    def gradient(self, functional: Functional, t_span: Sequence[float], y0: ArrayLike | None = None, p: _Form = None,
+                 *, tol: float | None = None, estimate: bool = False, factor: float = 0.0) -> Result: ...
+    def hessp(self, functional: Functional, t_span: Sequence[float], y0: ArrayLike | None = None, p: _Form = None, *,
+              vy0: ArrayLike | None = None, vp: _Form = None, tol: float | None = None, estimate: bool = False,
+              factor: float = 0.0, product_atol: float = 0.0) -> Result: ...
+    def check(self, t_span: Sequence[float], y0: ArrayLike | None = None, p: _Form = None) -> Review: ...
+    def ensemble(self, t_span: Sequence[float], y0: ArrayLike | None = None, p: ArrayLike | None = None,
+                 **more: Any) -> Result: ...
+
+class Run:
+    problem: Problem
+    t0: float
+    t: float
+    y: _Array
+    q: _Array
+    m: _Array
+    at: _Array
+    steps_t: _Array
+    steps_y: _Array
+    stopped: bool
+    message: str
+    gradient_error: float | None
+    derivatives: _Ways
+    @property
+    def recorded(self) -> bool: ...
+    @property
+    def parameters(self) -> int: ...
+    @property
+    def stats(self) -> dict[str, Any]: ...
+    @property
+    def steps(self) -> tuple[_Array, _Array]: ...
+    @property
+    def events(self) -> list[tuple[float, int, _Array, _Array]]: ...
+    @property
+    def relations(self) -> list[tuple[float, int]]: ...
+    def __init__(self, problem: Problem, t_span: Sequence[float], y0: ArrayLike | None, p: _Form,
+                 t_eval: ArrayLike | None, record: bool, dense: bool,
+                 on_step: Callable[[Any], Any] | None) -> None: ...
+    def __call__(self, t: ArrayLike) -> _Array: ...
+    def tangent(self, dy0: ArrayLike | None = None, dp: _Form = None, *, dm: ArrayLike | None = None,
+                at: ArrayLike | None = None, dt0: ArrayLike | None = None,
+                dt1: ArrayLike | None = None) -> _Array: ...
+    def adjoint(self, w: ArrayLike | None = None, *, at: ArrayLike | None = None, w_at: ArrayLike | None = None,
+                w_costs: ArrayLike | None = None) -> tuple[Any, ...]: ...
+    def value(self, functional: Functional) -> float: ...
+    def gradient(self, functional: Functional) -> Result: ...
+    def hessp(self, functional: Functional, vy0: ArrayLike | None = None, vp: _Form = None) -> Result: ...
+    def gauss_newton(self, functional: Functional, vy0: ArrayLike | None = None, vp: _Form = None) -> Result: ...
+    def plot(self, **more: Any) -> Any: ...
+
+class BoundaryProblem:
+    def __init__(self, rhs: _Function | Map | Model | Any, conditions: _Function | Map, *, method: str | None = None,
+                 rtol: float = 1e-6, atol: ArrayLike = 1e-6, breaks: ArrayLike = (), **options: Any) -> None: ...
+    def solve(self, interval: Sequence[float], guess: Any, p: ArrayLike | None = None, *,
+              mesh: ArrayLike | None = None) -> Any: ...
+
+def solve_ivp(fun: _Function | Model | Any, t_span: Sequence[float], y0: ArrayLike | None, method: str = "auto",
+              t_eval: ArrayLike | None = None, dense_output: bool = False, events: Any = None,
+              vectorized: bool = False, args: Any = None, *, first_step: float | None = None,
+              max_step: float = ..., min_step: float = 0, rtol: ArrayLike = 1e-3, atol: ArrayLike = 1e-6,
+              jac: Any = None, jac_sparsity: Any = None, lband: int | None = None, uband: int | None = None,
+              stops: ArrayLike | None = None, **options: Any) -> Any: ...
