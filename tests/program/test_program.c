@@ -34,7 +34,7 @@ static void put(written *b, int value) { b->numbers[b->nnumbers++] = (uint16_t)v
 /* a routine for the value of an operation on p0, p1, p2, with registers 0, 1, 2; the result is in register `result` */
 static void operation(written *b, int op, int operands, int result)
 {
-    WRITE(b, result + 1, 0, 1, P, 0, 3, 0, 0, 1, ALWAYS, 3 + operands, 1);
+    WRITE(b, result + 1, 0, 1, P, 0, 3, 0, 0, 1, ALWAYS, 3 + operands, 1, 0);
     put(b, op), put(b, 1), put(b, result);
     for (int k = 0; k < operands; k++) put(b, k);
     put(b, result);
@@ -43,7 +43,7 @@ static void operation(written *b, int op, int operands, int result)
 /* the gradient p0 += w0 x, with no part for y */
 static void gradient(written *b)
 {
-    WRITE(b, 3, 0, 1, Y, 0, 1, 1, W, 0, 1, 0, 1, OF_P, 5, 1);
+    WRITE(b, 3, 0, 1, Y, 0, 1, 1, W, 0, 1, 0, 1, OF_P, 5, 1, 0);
     put(b, 2), put(b, 1), put(b, 2), put(b, 0), put(b, 1);       /* a product */
     put(b, 0), put(b, 2);
 }
@@ -112,6 +112,7 @@ static double c_unequal(double a, double b) { return a != b; }
 static double c_both(double a, double b) { return a != 0 && b != 0; }
 static double c_either(double a, double b) { return a != 0 || b != 0; }
 static double c_negation(double a) { return a == 0; }
+static double c_copy(double a) { return a; }
 
 static const struct { double (*one)(double), (*two)(double, double), (*three)(double, double, double); } of_c[] = {
     {.two = c_plus}, {.two = c_minus}, {.two = c_times}, {.two = c_over}, {.one = c_negate}, {.three = c_choose},
@@ -120,6 +121,7 @@ static const struct { double (*one)(double), (*two)(double, double), (*three)(do
     {.one = asinh}, {.one = atan}, {.one = atanh}, {.one = cbrt}, {.one = ceil}, {.one = cos}, {.one = cosh},
     {.one = erf}, {.one = exp}, {.one = expm1}, {.one = fabs}, {.one = floor}, {.one = log}, {.one = log10},
     {.one = log1p}, {.one = log2}, {.one = sin}, {.one = sinh}, {.one = sqrt}, {.one = tan}, {.one = tanh},
+    {.one = c_copy},
 };
 enum { OPERATIONS = sizeof of_c / sizeof *of_c };
 
@@ -152,7 +154,7 @@ static void operations_are_those_of_c(void **state)
         costate_program_free(q);
     }
     written b;
-    write_program(&b, OPERATIONS, 1, 3);
+    write_program(&b, OPERATIONS + 2, 1, 3);                    /* behind the two of arrays */
     costate_program *q = costate_program_new(b.bytes, b.size);
     assert_int_equal(costate_program_status(q), COSTATE_BAD_ARGUMENT);
     costate_program_free(q);
@@ -195,7 +197,7 @@ static void gradients_that_are_not_requested_are_left_out(void **state)
 /* n constants 2 */
 static void twos(written *b, int n)
 {
-    WRITE(b, 1, 1, 0, 0, 0, 1, ALWAYS, 0, n);
+    WRITE(b, 1, 1, 0, 0, 0, 1, ALWAYS, 0, n, 0);
     b->doubles[b->ndoubles++] = 2;
     for (int k = 0; k < n; k++) put(b, 0);
 }
