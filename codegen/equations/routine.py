@@ -36,7 +36,8 @@ class Routine(ArrayCode):
         self.same = {v: a for a, v in given.items()}          # of variables: the nodes that they stand for
         self.constants, self.place, self.empty = [], {}, {}   # empty: places of arrays, by size
         shared = graph.order(given)
-        order = [a for a in graph.order([t.node for t in targets]) if a not in set(shared)]
+        earlier = set(shared)
+        order = [a for a in graph.order([t.node for t in targets]) if a not in earlier]
         self._find_arrays([*shared, *order], targets)
         self._load([*shared, *order], [*given, *(t.node for t in targets)])
         guard = self._guards(order, targets)

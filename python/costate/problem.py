@@ -84,7 +84,10 @@ class Built:
         self.bounds, self.of_compiled = [], "exact"
         self.scales = Scales(smallest(problem, at), stops=problem.jumps())
         model = problem.model
-        self.of = None
+        self.of, self.engine = None, None       # the costate_problem that P is made of, if there is one; its engine
+        if trace is not None:
+            self.engine = trace.engine.now()
+            self.of = self.engine.problem
         if model is not None:
             self.of = model.problem
             self.P[0] = self.of[0]
@@ -101,9 +104,11 @@ class Built:
         self.refuse(lib.costate_status(self.solver))
 
     def is_outdated(self):
-        """was the model compiled since?  Then a new solver has the same results, unless it begins where the last run
-        ended"""
-        return self.of is not None and not self.problem.options.get("warm") and self.of != self.problem.model.problem
+        """was the model, or what was traced, compiled since?  Then a new solver has the same results, unless it begins
+        where the last run ended"""
+        if self.of is None or self.problem.options.get("warm"):
+            return False
+        return self.of != (self.problem.model.problem if self.trace is None else self.trace.engine.now().problem)
 
     # ---- structs
 
@@ -130,9 +135,8 @@ class Built:
 
     def place(self, parent, member, of, slot, name, rows, owner=None):
         """a costate_map of a struct: compiled from a trace, or else callbacks, whose Bound is returned"""
-        compiled = None if self.trace is None else self.trace.map(name)
-        if compiled is not None:
-            setattr(parent, member, compiled)
+        if self.trace is not None:
+            setattr(parent, member, self.trace.map(self.of, name))
             return None
         bound = self.bind(of, slot, name, rows, owner)
         bound.fill(getattr(parent, member), slot)
@@ -140,7 +144,7 @@ class Built:
 
     def fill(self, at):
         problem, P = self.problem, self.P
-        P.n, P.np, P.nm, P.ctx = self.n, self.np, self.nm, self.owner.handle
+        P.n, P.np, P.nm, P.ctx = self.n, self.np, self.nm, self.owner.handle if self.of is None else self.of.ctx
         rhs = self.place(P, "rhs", problem.rhs, "rhs", "fun", self.n)
         if rhs is not None and (problem.rhs.jac is not None or rhs.way(1) == "differences"):
             P.jac = lib.costate_py_jac
@@ -159,7 +163,7 @@ class Built:
 
     def compiled_matrices(self):
         """Jacobian, its pattern and the mass matrix, of a trace"""
-        n, mass, of = self.n, self.problem.mass, self.trace.engine.problem
+        n, mass, of = self.n, self.problem.mass, self.of
         if mass is not None and np.shape(mass) != (n, n):
             raise ValueError(f"mass has shape {np.shape(mass)}; expected ({n}, {n})")
         if self.problem.sparsity is not None:
@@ -208,15 +212,17 @@ class Built:
             event.direction, event.terminal, event.passes = of.direction, of.terminal, of.passes
             event.at_start = of.at_start
             setattr(event, "from", lib.COSTATE_ANY_MODE if of.active is None else of.active)
-            event.to, event.ctx = lib.COSTATE_SAME_MODE if of.to is None else of.to, owner.handle
+            event.to = lib.COSTATE_SAME_MODE if of.to is None else of.to
+            event.ctx = owner.handle if self.of is None else self.of.event[k].ctx
 
     def relations(self):
         """those of the problem; those of conditions in traced functions follow"""
         given = self.problem.relations
-        of_trace = [] if self.trace is None else self.trace.conditions()
+        of_trace = [] if self.trace is None else self.trace.conditions(self.of)
         for k, (relation, of, owner) in enumerate(self.structs("relation", given, len(of_trace))):
             self.place(relation, "guard", of.guard, "guard", f"the guard of relations[{k}]", 1, owner)
-            relation.whole, relation.ctx = of.whole, owner.handle
+            relation.whole = of.whole
+            relation.ctx = owner.handle if self.of is None else self.of.relation[k].ctx
         for k, relation in enumerate(of_trace, len(given)):
             self.P.relation[k] = relation
 
@@ -230,9 +236,9 @@ class Built:
             library.set_option(o, name, value, self.keep)
         if self.way == "differences":
             o.differences = 1                   # in place of second derivatives, too
-        if self.trace is not None and self.trace.conditions() and "sliding" not in problem.options:
+        if self.trace is not None and self.trace.conditions(self.of) and "sliding" not in problem.options:
             o.sliding = 1                       # a function may slide: its callbacks chattered
-        compiled = problem.model if self.trace is None else self.trace.engine
+        compiled = problem.model if self.trace is None else self.engine
         if compiled is not None and compiled.backend and not o.solver:
             o.backend = compiled.backend
         self.watch.handle, self.watch.n, self.watch.N = self.owner.handle, self.n, self.N
@@ -384,6 +390,14 @@ class Problem(OfProblem):
     def trace_message(self):
         """why functions are not traced, by function; "" if they are"""
         return self._use.message
+
+    def wait(self, timeout=None):
+        """Waits until the compiler that works in the background for the functions or the Model has ended, or so many
+        seconds.  Returns True if later runs use compiled code; results have the same bits as before."""
+        if self.model is not None:
+            return not hasattr(self.model, "wait") or self.model.wait(timeout)
+        traces = [t for t in self._use.traces.values() if t is not None]
+        return bool(traces) and all([t.engine.wait(timeout) for t in traces])
 
     def jumps(self):
         """all times at which functions may jump in t: stops, and given times of events, sorted"""

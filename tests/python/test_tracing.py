@@ -114,7 +114,7 @@ class Compiled:
         self.problem = costate.Problem(case.f, rtol=1e-8, atol=1e-10, trace=True)
         self.problem.built(0.0, case.y0, case.p, case.T)
         self.trace = self.problem._use.traces[case.y0.size, case.p.size]
-        self.P, self.n, self.np = self.trace.engine.problem, case.y0.size, case.p.size
+        self.P, self.n, self.np = self.trace.engine.now().problem, case.y0.size, case.p.size
         self.keep = []
 
     def point(self, t, y, p, relations=True):
@@ -125,23 +125,23 @@ class Compiled:
         self.keep += [y, p, values, x]
         guard = np.empty(1)
         for k in range(self.P.nrelations if relations else 0):
-            self.P.relation[k].guard.value(x, pointer(guard), ffi.NULL)
+            self.P.relation[k].guard.value(x, pointer(guard), self.P.relation[k].ctx)
             values[k] = int(np.floor(guard[0])) if self.P.relation[k].whole else guard[0] > 0
         return x
 
     def value(self, x):
         out = np.empty(self.n)
-        assert self.P.rhs.value(x, pointer(out), ffi.NULL) == 0
+        assert self.P.rhs.value(x, pointer(out), self.P.ctx) == 0
         return out
 
     def tangent(self, x, *d):
         out = np.empty(self.n)
-        assert self.P.rhs.tangent(x, self.point(*d, False), pointer(out), ffi.NULL) == 0
+        assert self.P.rhs.tangent(x, self.point(*d, False), pointer(out), self.P.ctx) == 0
         return out
 
     def tangent2(self, x, d, e):
         out = np.empty(self.n)
-        assert self.P.rhs.tangent2(x, self.point(*d, False), self.point(*e, False), pointer(out), ffi.NULL) == 0
+        assert self.P.rhs.tangent2(x, self.point(*d, False), self.point(*e, False), pointer(out), self.P.ctx) == 0
         return out
 
     def gradient(self, call):
@@ -151,10 +151,10 @@ class Compiled:
         return parts
 
     def adjoint(self, x, w):
-        return self.gradient(lambda g: self.P.rhs.adjoint(x, pointer(w), g, ffi.NULL))
+        return self.gradient(lambda g: self.P.rhs.adjoint(x, pointer(w), g, self.P.ctx))
 
     def adjoint_tangent(self, x, d, w):
-        return self.gradient(lambda g: self.P.rhs.adjoint_tangent(x, self.point(*d, False), pointer(w), g, ffi.NULL))
+        return self.gradient(lambda g: self.P.rhs.adjoint_tangent(x, self.point(*d, False), pointer(w), g, self.P.ctx))
 
 
 def exactly(case, compiled):

@@ -11,6 +11,11 @@ UNCOUNTED = ("v", "c", "arr", "el")              # nodes that are no operations;
 CONSTANTS = (float, int, np.floating, np.integer, np.bool_)
 
 
+def operations(keys):
+    """the number of operations among nodes of these keys"""
+    return sum(key[0] not in UNCOUNTED for key in keys)
+
+
 class Tracer:
     """One call of a function with traced arguments: its graph, and why it cannot be traced, if so."""
 
@@ -23,7 +28,7 @@ class Tracer:
 
     def number(self, node):
         nodes = self.graph.nodes
-        self.operations += sum(key[0] not in UNCOUNTED for key in nodes[self.seen:])
+        self.operations += operations(nodes[self.seen:])
         self.seen = len(nodes)
         if self.most is not None and self.operations > self.most:
             refuse(self, f"the function has more than {self.most} operations on single numbers, whose derivatives take "
