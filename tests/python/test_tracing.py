@@ -91,6 +91,14 @@ def of_nodes(g, roots, value_of):
             known[a] = mpmath.mpf(key[1])
         elif kind == "v":
             known[a] = value_of(key)
+        elif kind == "arr":
+            known[a] = x
+        elif kind == "el":
+            known[a] = x[0][key[1]]
+        elif kind == "mv":
+            (rows, columns, turned), (M, v) = key[1], x
+            known[a] = [sum(M[i * columns + j] * v[i] for i in range(rows)) for j in range(columns)] if turned else \
+                [sum(M[i * columns + j] * v[j] for j in range(columns)) for i in range(rows)]
         elif kind in ("f", "g"):
             known[a] = functions[key[1]](*x)
         elif kind == "cmp":
