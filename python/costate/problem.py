@@ -118,6 +118,8 @@ class Built:
         by_map = {bound.name: bound.ways() for bound in self.bounds}
         if self.problem.model is not None:
             by_map["model"] = dict.fromkeys("typ" if self.np else "ty", self.of_compiled)
+        if self.trace is not None:
+            by_map.update((name, dict.fromkeys("typ" if self.np else "ty", "exact")) for name in self.trace.names)
         return Ways(least_exact([self.of_compiled, *(bound.least_exact_way() for bound in self.bounds)]), by_map)
 
     def bind(self, of, slot, name, rows, owner=None):
@@ -151,7 +153,7 @@ class Built:
         self.nq = 0
         if problem.cost is not None:
             last = (Situation(0, (1,) * len(problem.relations)),) * problem.switched
-            self.nq = np.atleast_1d(np.asarray(problem.cost.value(*at, *last))).size
+            self.nq = np.atleast_1d(np.asarray(problem.cost.on_copies().value(*at, *last))).size
             self.place(P, "cost", problem.cost, "cost", "cost", self.nq)
         P.nq = self.nq
         if rhs is None:
@@ -829,7 +831,7 @@ class Run(OfRun):
         memory = dict(m=lam[0, b.N - b.nm:].copy()) if b.nm else {}
         return Result(value=self._value(F, at_times), y0=lam[0, :b.n].copy(), p=mu[0].copy(), **memory,
                       t0=ends[0] if timed else None, t1=ends[1] if timed else None, **self._by_marks(at_events),
-                      derivatives=b.way.with_way("functional", "t", F.way))
+                      derivatives=b.way.with_ways("functional", F.ways))
 
     def _by_marks(self, gradient):
         """gradient with respect to all marks: of events, of the stops of the problem, of relations"""

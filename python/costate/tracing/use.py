@@ -63,7 +63,7 @@ class Traced:
     def __init__(self, problem, n, np_, at, t1):
         self.graph, self.refused, self.nq = codegen.module("graph").Graph(), [], 0
         self.functions, self.rhs = Functions(self.graph), problem.rhs.value
-        self.called = [of.value for _, of in functions_of(problem)]
+        self.names, self.called = zip(*((name, of.value) for name, of in functions_of(problem)))
         self.shape = Shape(n, np_, problem.memory, [r.whole for r in problem.relations] if problem.switched else None)
         self.given, self.most = len(problem.relations), MOST_ASKED if problem.asked is True else MOST_NODES
         self.last = (Situation(0, (1,) * self.given),) * problem.switched
@@ -75,7 +75,7 @@ class Traced:
         f, n = self.functions, self.shape.n
         f.rhs = self.one(problem.rhs, "fun", n)
         if problem.cost is not None:
-            self.nq = np.atleast_1d(np.asarray(problem.cost.value(*at, *self.last))).size
+            self.nq = np.atleast_1d(np.asarray(problem.cost.on_copies().value(*at, *self.last))).size
             f.cost = self.one(problem.cost, "cost", self.nq)
         for k, event in enumerate(problem.events):
             f.guards[k] = self.one(event.guard, f"the guard of events[{k}]", 1)
