@@ -4,8 +4,8 @@ import sys
 from rst import escaped, literal
 
 NAMES = ("solve_ivp", "Problem", "Run", "Functional", "Event", "BoundaryProblem", "Model", "from_sympy", "from_cfunc",
-         "from_numba", "Map", "Result", "CostateError", "ModelError", "DerivativeWarning", "NotTraced", "methods", "option_names",
-         "version")
+         "from_numba", "Map", "Result", "CostateError", "ModelError", "DerivativeWarning", "NotTraced", "methods",
+         "option_names", "version")
 
 
 def python_pages(sources, package):

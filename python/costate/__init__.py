@@ -22,5 +22,5 @@ from costate.tracing import NotTraced
 
 __version__ = version()
 __all__ = ["BoundaryProblem", "CostateError", "DerivativeWarning", "Event", "Finding", "Functional", "Map", "Model",
-           "ModelError", "NotTraced", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba", "from_sympy",
-           "methods", "option_names", "solve_ivp", "version"]
+           "ModelError", "NotTraced", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba",
+           "from_sympy", "methods", "option_names", "solve_ivp", "version"]

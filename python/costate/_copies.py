@@ -80,7 +80,7 @@ class OfRun:
         """the members of the run that this one is a copy of"""
         new = object.__new__(type(self))
         vars(new).update(vars(self))
-        new._integrate(None)
+        new._integrate((lambda step: step.end == self.t) if self.stopped else None)
         if new._known_wrong != self._known_wrong:
             return vars(new)                    # another run has found complex steps to be wrong
         for name in ("t", "y", "at", "q", "m"):

@@ -119,7 +119,7 @@ class Formed:
         for name in ("rtol", "atol"):
             if np.ndim(known[name]) > 1:
                 known[name] = np.reshape(known[name], (-1,))
-        return type(problem)(self.map(problem.rhs, self.state), **known, **problem.options)
+        return type(problem)(self.map(problem.rhs, self.state), **known, trace=problem.asked, **problem.options)
 
     def jumped(self, values):
         return values if self.memory else self.state(values)

@@ -386,12 +386,17 @@ class Problem(OfProblem):
     @property
     def traced(self):
         """Are all functions compiled from traces?  False before the first run."""
-        return any(t is not None for t in self._use.traces.values()) and not self._use.message
+        uses = self._uses()
+        return any(t is not None for use in uses for t in use.traces.values()) and not self.trace_message
 
     @property
     def trace_message(self):
         """why functions are not traced, by function; "" if they are"""
-        return self._use.message
+        return next((use.message for use in self._uses() if use.message), "")
+
+    def _uses(self):
+        """of this problem and of those for y0 and p in their forms"""
+        return [self._use, *(of.problem._use for of in self.formed.values() if of.problem is not self)]
 
     def wait(self, timeout=None):
         """Waits until the compiler that works in the background for the functions or the Model has ended, or so many
@@ -581,7 +586,7 @@ class Run(OfRun):
                 self.problem.rebuild()
 
     def _integrate_once(self, y, on_step, times, record, dense):
-        b, t1 = self._b, self.t if self.stopped else self._t1
+        b, t1 = self._b, self.t if self.stopped and on_step is None else self._t1
         self._y0, self._looked, self._known_wrong = y.copy(), False, frozenset(self.problem.trust.wrong)
         self._tape = ffi.gc(lib.costate_tape_new(), lib.costate_tape_free) if record else None
         found = np.full((len(times), b.n), np.nan)

@@ -201,12 +201,11 @@ static inline int all_columns(sparse *s, int parts, structure *f, const double *
 
 /* ---- a factor whose pivots are known ---- */
 
-/* 0: a pivot is 0 */
-static inline int all_numbers(sparse *s, int parts, const structure *f, const double *A)
+/* A pivot of 0 leaves numbers that are infinite or NaN, and is found by those who judge the pivots. */
+static inline void all_numbers(sparse *s, int parts, const structure *f, const double *A)
 {
     const costate_pattern *p = s->pattern;
     double *x = s->x;
-    int sound = 1;
     for (int k = 0; k < s->n; k++) s->place[f->row[k]] = k;
     for (int k = 0; k < s->n; k++) {
         int j = s->shared->order[k];
@@ -221,13 +220,11 @@ static inline int all_numbers(sparse *s, int parts, const structure *f, const do
                 number_subtract(parts, x + parts * f->below[i], s->L + (size_t)parts * (size_t)i, u);
         }
         put(parts, s->diagonal, (size_t)k, x + parts * k);
-        if (number_is_zero(parts, pivot)) sound = 0;
         for (int e = f->L[k]; e < f->L[k + 1]; e++) {
-            if (sound) number_divide(parts, x + parts * f->below[e], pivot);
+            number_divide(parts, x + parts * f->below[e], pivot);
             put(parts, s->L, (size_t)e, x + parts * f->below[e]);
         }
     }
-    return sound;
 }
 
 /* ---- solving ---- */
@@ -389,8 +386,9 @@ static int sparse_factor(void *self, const double *A)
     if (s->shared->status) return s->shared->status;
     scale_rows(s, A);
     s->at = &s->shared->fixed;
-    int sound = s->parts == 1 ? all_numbers(s, 1, s->at, A) : all_numbers(s, 2, s->at, A);
-    if (sound && LS_pivots_hold(&s->check, A, s, get_pivot, sparse_solve, s->x + 2 * (size_t)s->parts * (size_t)s->n))
+    if (s->parts == 1) all_numbers(s, 1, s->at, A);
+    else all_numbers(s, 2, s->at, A);
+    if (LS_pivots_hold(&s->check, A, s, get_pivot, sparse_solve, s->x + 2 * (size_t)s->parts * (size_t)s->n))
         return COSTATE_LS_OK;
     return LS_pivots_factor(&s->check, A, s, get_pivot, factor_once);
 }

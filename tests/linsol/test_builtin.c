@@ -273,6 +273,18 @@ static void kernel(void **state)
     }
 }
 
+/* a pivot that is exactly 0 is replaced, and said */
+static void kernel_of_whole_numbers(void **state)
+{
+    (void)state;
+    double A[4] = {1, 2, 2, 4}, x[2] = {1, 1}, scale;
+    int n = 2, rows[2], columns[2], info;
+    LS_dgetc2(&n, A, &n, rows, columns, &info);
+    LS_dgesc2(&n, A, &n, x, rows, columns, &scale);
+    assert_int_equal(info, 2);
+    assert_true(isfinite(x[0]) && fabs(x[1]) > 1e10 && fabs(x[0] / x[1] + 2) < 1e-10);
+}
+
 static void complete_pivoting_solves(void **state)
 {
     enum { N = 9 };
@@ -293,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solves), cmocka_unit_test(pivots), cmocka_unit_test(shapes), cmocka_unit_test(singular),
         cmocka_unit_test(tiny_pivots), cmocka_unit_test(bands), cmocka_unit_test(condition), cmocka_unit_test(kernel),
+        cmocka_unit_test(kernel_of_whole_numbers),
         cmocka_unit_test(complete_pivoting_solves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,7 +184,7 @@ def test_repr():
                              "matrix, 2 events, 1 stop, max_steps 1000>")
     run = problem.integrate(SPAN, Y0, P)
     assert repr(run) == (f"<Run from t = 0 to 2: 2 states, 2 parameters, {run.stats['steps']} steps, derivatives: "
-                         "complex step>"), run
+                         "exact>"), run
     assert "not recorded" in repr(costate.Problem(rhs).integrate(SPAN, Y0, P, record=False))
     assert repr(problem.events) == ("[<Event where half falls through 0, jump fill>, "
                                     "<Event at t = 1, 1.5, jump fill>]")

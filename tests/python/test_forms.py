@@ -2,6 +2,7 @@
 import dataclasses
 import os
 import sys
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -158,6 +159,21 @@ def test_parameters_of_a_model_by_name():
     assert np.abs(both.tangent(dp={"k": 1.0}) - problem.integrate(SPAN).tangent(dp=[0.0, 1.0, 1.0])).max() < 1e-15
     fails(ValueError, "other names than p", both.tangent, dp={"a": 1.0})
     fails(Exception, "kk", problem.integrate, SPAN, p={"kk": 1.0})
+
+
+def test_traces():
+    """functions of p in its form are traced, unless that was not asked for; what cannot be traced is said"""
+    traced, called = costate.Problem(of_dict, **TOL), costate.Problem(of_dict, trace=False, **TOL)
+    p = {"a": VECTOR[0], "deep": {"M": MATRIX}}
+    same = [problem.integrate(SPAN, Y0, p) for problem in (traced, called)]
+    assert traced.traced and traced.trace_message == "" and same[0].derivatives == "exact"
+    assert not called.traced and called.trace_message == "trace=False" and same[1].derivatives == "complex step"
+    assert np.abs(same[0].y - same[1].y).max() < 1e-8
+    branch = costate.Problem(lambda t, y, p: -p["k"] * y if y[0] > 0 else y)
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        branch.integrate(SPAN, [1.0], {"k": 1.0})
+    assert not branch.traced and "a branch depends on a value" in branch.trace_message
 
 
 def test_refusals():
