@@ -32,9 +32,12 @@ class Functional(OfFunctional):
             raise ValueError("a functional has a value at the end, or terms at times")
         if (times is None) != (term is None):
             raise ValueError("times and term belong together")
-        self.end, self.end_y, self.end_p, self.end_t, self.end_yy = map(OnCopies.of, (end, end_y, end_p, end_t, end_yy))
+        given = dict(end=end, end_y=end_y, end_p=end_p, end_t=end_t, end_yy=end_yy, term=term, term_y=term_y,
+                     term_yy=term_yy)
+        for name, f in given.items():
+            setattr(self, name, f)
+            setattr(self, "_" + name, OnCopies.of(f))               # what is called
         self.times = None if times is None else np.array(times, dtype=float, ndmin=1)
-        self.term, self.term_y, self.term_yy = map(OnCopies.of, (term, term_y, term_yy))
         self.checks, self.ways = {}, {}                 # ways: {"t", "y" or "p": how derivatives were formed}
         self.trace, self.trace_message = asked_to_trace(trace), ""
 
@@ -84,51 +87,51 @@ class Functional(OfFunctional):
     def of_t1(self, t1, y, p, scales):
         """the gradient with respect to t1, directly, of what is at the end"""
         at = (t1, y, p)
-        if self.end is None:
+        if self._end is None:
             return 0.0
-        if self.end_t is not None:
-            return float(self.end_t(*at))
-        traced = self.traced(self.end, at)
+        if self._end_t is not None:
+            return float(self._end_t(*at))
+        traced = self.traced(self._end, at)
         if traced is not None:
             return float(traced.gradient(at)[0][0])
         if not scales.high > scales.low:
             scales = Scales()
-        if self.checks.setdefault(id(self.end), Checked(self.end)).right(0, at, scales, 1):
-            return np.imag(complex_value(self.end, (complex(t1, STEP), y, p), "t1")).item() / STEP
-        found = float(slope(self.end, at, scales)[0])
+        if self.checks.setdefault(id(self._end), Checked(self._end)).right(0, at, scales, 1):
+            return np.imag(complex_value(self._end, (complex(t1, STEP), y, p), "t1")).item() / STEP
+        found = float(slope(self._end, at, scales)[0])
         if found:
             self.took("t", "differences")
         return found
 
     def of_end(self, t1, y, p):
         """the gradients with respect to y and, directly, to p of what is at the end"""
-        if self.end is None:
+        if self._end is None:
             return np.zeros(len(y)), np.zeros(len(p))
         at = (t1, y, p)
-        return self.gradient(self.end, self.end_y, at, 1), self.gradient(self.end, self.end_p, at, 2)
+        return self.gradient(self._end, self._end_y, at, 1), self.gradient(self._end, self._end_p, at, 2)
 
     def of_term(self, t, y):
-        return self.gradient(self.term, self.term_y, (t, y), 1)
+        return self.gradient(self._term, self._term_y, (t, y), 1)
 
     def curvature_of_term(self, t, y, d):
         """the derivative of term_y along d"""
-        traced = self.traced(self.term, (t, y)) if self.term_y is None and self.term_yy is None else None
+        traced = self.traced(self._term, (t, y)) if self._term_y is None and self._term_yy is None else None
         if traced is not None:
             return traced.curvature((t, y), (d,))[1]
-        return curvature(self, self.term_y, self.term_yy, (t, y), (d,))
+        return curvature(self, self._term_y, self._term_yy, (t, y), (d,))
 
     def curvature_of_end(self, at, dy, dp):
         """the derivatives of end_y and end_p along (dy, dp)"""
-        traced = self.traced(self.end, at) if self.end_p is None else None
+        traced = self.traced(self._end, at) if self._end_p is None else None
         second = None if traced is None else traced.curvature(at, (dy, dp))
-        if second is not None and self.end_y is None and self.end_yy is None:
+        if second is not None and self._end_y is None and self._end_yy is None:
             return tuple(second[1:])
-        by_y = curvature(self, self.end_y, self.end_yy, at, (dy, dp))
-        if self.end_p is not None:
-            return by_y, curvature(self, self.end_p, None, at, (dy, dp))
+        by_y = curvature(self, self._end_y, self._end_yy, at, (dy, dp))
+        if self._end_p is not None:
+            return by_y, curvature(self, self._end_p, None, at, (dy, dp))
         if second is not None:
             return by_y, second[2]
-        if np.any(self.gradient(self.end, None, at, 2)):
+        if np.any(self.gradient(self._end, None, at, 2)):
             raise TypeError("Hessian products of a functional that depends on p directly need end_p")
         return by_y, np.zeros(len(dp))
 
@@ -192,7 +195,7 @@ def observed2(owner, k, t, y, m, V, w, w2):
 @guarded
 def seed2(owner, t1, y, p, m, V, Vp, lam, mu, lam2, mu2):
     F, b = owner.functional, owner.built
-    if F.end is None:
+    if F._end is None:
         return
     rows = b.n + b.nq
     at = (t1, taken(y, rows), taken(p, b.np) if p else np.empty(0))
@@ -214,10 +217,10 @@ def seed2(owner, t1, y, p, m, V, Vp, lam, mu, lam2, mu2):
 @guarded
 def at_end(owner, t1, y, p, m, value, lam, mu, end):
     F, b, owner.ended = owner.functional, owner.built, t1
-    if F.end is None:
+    if F._end is None:
         return
     at = (t1, taken(y, b.n + b.nq), taken(p, b.np) if p else np.empty(0))
-    value[0] += float(F.end(*at))
+    value[0] += float(F._end(*at))
     by_y, by_p = F.of_end(*at)
     if lam:
         onto(lam, by_y)
@@ -230,7 +233,7 @@ def at_end(owner, t1, y, p, m, value, lam, mu, end):
 @guarded
 def at_time(owner, k, t, y, m, value, w):
     F, at = owner.functional, (t, taken(y, owner.n))
-    value[0] += float(F.term(*at))
+    value[0] += float(F._term(*at))
     if w:
         onto(w, F.of_term(*at))
 

@@ -808,8 +808,8 @@ class Run(OfRun):
 
     def _value(self, functional, at_times):
         full = self._end[:self._b.n + self._b.nq]
-        value = 0.0 if functional.end is None else float(functional.end(self.t, full, self._p))
-        return value + sum(float(functional.term(*at)) for at in at_times)
+        value = 0.0 if functional.end is None else float(functional._end(self.t, full, self._p))
+        return value + sum(float(functional._term(*at)) for at in at_times)
 
     @derived
     def gradient(self, functional):

@@ -186,6 +186,17 @@ def tensordot(a, b, axes):
     return joined(a, b, [k % a.ndim for k in of_a], [k % b.ndim for k in of_b])
 
 
+def determinant(a):
+    """by minors of the first row"""
+    if not len(a):
+        return 1.0
+    rest, total = np.arange(len(a)), 0.0
+    for j, x in enumerate(a[0]):
+        term = apply("multiply", x, determinant(a[1:, rest != j]))
+        total = apply("subtract" if j % 2 else "add", total, term)
+    return total
+
+
 def factors(a):
     """(rows, L and U in one matrix): Gaussian elimination with partial pivoting"""
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
