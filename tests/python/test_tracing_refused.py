@@ -152,6 +152,18 @@ def of_pointer(t, y, p):
     return -np.array(y.ctypes.data_as(ctypes.POINTER(ctypes.c_double))[:2])
 
 
+def rounded(t, y, p):
+    return -np.round(y, 2)
+
+
+def without_nan(t, y, p):
+    return -np.where(np.isnan(y), 0.0, y)
+
+
+def of_five(t, y, p):
+    return -y * np.linalg.det(np.eye(5) + np.outer(np.arange(5), np.arange(5)) * y[0])
+
+
 def test_lines_and_cures():
     for f, words in ((branch, ("if y[0] > 0:", "np.where")), (least, ("min(y[0], y[1])", "np.minimum")),
                      (both, ("and y[1] > 0", "np.where")), (sine_of_math, ("math.sin(t)", "np.sin")),
@@ -160,7 +172,8 @@ def test_lines_and_cures():
                      (sorted_values, ("np.sort",)), (whole_numbers, ("p.astype(int)", "np.floor")),
                      (single, ("float32", "double precision")), (looked_up, ("known.get", "dictionary")),
                      (printed, ("on_step",)), (speaks, ("print()", "on_step")), (masked, ("np.where",)),
-                     (finite, ("np.isfinite" if False else "isfinite",)), (swallowed, ("math.exp(y[0])", "np.exp")),
+                     (finite, ("np.isfinite", "np.where")), (rounded, ("np.floor(x + 0.5)",)),
+                     (without_nan, ("np.isnan", "not defined")), (of_five, ("more than four rows",)), (swallowed, ("math.exp(y[0])", "np.exp")),
                      (matrix_of_values, ("np.linalg.solve", "constant matrix")), (of_memory, (".tobytes()", "NumPy")),
                      (of_pointer, ("y.ctypes", "NumPy"))):
         told = refused(f, *words)
