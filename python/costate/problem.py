@@ -84,6 +84,7 @@ class Built:
         self.bounds, self.of_compiled = [], "exact"
         self.scales = Scales(smallest(problem, at), stops=problem.jumps())
         model = problem.model
+        self.compiled_way = None                # that of compiled functions alone, which does not change
         self.of, self.engine = None, None       # the costate_problem that P is made of, if there is one; its engine
         if trace is not None:
             self.engine = trace.engine.now()
@@ -115,6 +116,11 @@ class Built:
     @property
     def way(self):
         """how derivatives are computed: the least exact way of all functions"""
+        if self.compiled_way is None or self.bounds:
+            self.compiled_way = self.find_way()
+        return self.compiled_way
+
+    def find_way(self):
         by_map = {bound.name: bound.ways() for bound in self.bounds}
         if self.problem.model is not None:
             by_map["model"] = dict.fromkeys("typ" if self.np else "ty", self.of_compiled)
@@ -303,7 +309,9 @@ def sparsity_matrix(of):
 
 def checked_times(t_eval, t0, t1):
     """times at which the state is wanted, as an array: in the order of the run, from t0 to t1"""
-    times = np.empty(0) if t_eval is None else np.array(t_eval, dtype=float, ndmin=1)
+    if t_eval is None:
+        return np.empty(0)
+    times = np.array(t_eval, dtype=float, ndmin=1)
     if times.ndim > 1:
         raise ValueError(f"t_eval has shape {times.shape}; expected (k,)")
     outside = ~((times >= min(t0, t1)) & (times <= max(t0, t1)))

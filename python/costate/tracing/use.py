@@ -68,7 +68,7 @@ class Traced:
         self.given, self.most = len(problem.relations), MOST_ASKED if problem.asked is True else MOST_NODES
         self.last = (Situation(0, (1,) * self.given),) * problem.switched
         self.points = points_near(at, t1, self.last)
-        self.reads = state(*self.called)
+        self.reads, self.looks = state(*self.called), 0
         self.trace_all(problem, at)
 
     def trace_all(self, problem, at):
@@ -133,6 +133,9 @@ class Traced:
         """Is the function at this point what was compiled, and does it read what it did?"""
         if not same(self.reads, state(*self.called)):
             return False
+        self.looks += 1
+        if self.looks & (self.looks - 1):
+            return True                         # its value is compared at the first runs and then now and then
         wanted = values(self.rhs, (*at, *self.last))
         found = self.compiled_value(at)
         with np.errstate(all="ignore"):
