@@ -8,8 +8,6 @@ M, x and y are first registers.  Variables that lie like a matrix are used where
 from .arrays import PRODUCTS
 from .nodes import LEAVES
 
-OUTER_RESULT = 10                            # numbers of a product that is added to a gradient: see outer_result
-
 
 class ArrayCode:
     """Part of Routine."""

@@ -36,7 +36,8 @@ void array_times(const uint16_t *at, double *r)
     }
 }
 
-/* r[at[0]...] = x y^T: out, x, step_x, y, step_y, rows, columns; added to zeros, as in C, which a product of -0 shows */
+/* r[at[0]...] = x y^T: out, x, step_x, y, step_y, rows, columns.  It is added to zeros, as in C: a product -0 becomes
+   0. */
 void array_outer(const uint16_t *at, double *r)
 {
     const double *const x = r + at[1], *const y = r + at[3];

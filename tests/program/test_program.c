@@ -8,6 +8,8 @@
 #include "alloc.h"
 #include "common.h"
 
+static void refused(const void *bytes, size_t size, const char *why);
+
 /* ---- a program written by hand: x' = OPERATION(p0, p1, p2) ---- */
 
 enum { HEAD = 6, WORDS = 8000, NUMBERS = 4000 };
@@ -190,6 +192,107 @@ static void gradients_that_are_not_requested_are_left_out(void **state)
     of->jac(&x, &out, of->ctx);
     assert_true(out == -1);
     costate_program_free(q);
+}
+
+/* ---- products of matrices ---- */
+
+enum { TIMES = OPERATIONS, OUTER, IN_ALL = 12, FACTORS = 10 };
+
+/* x' = the value in register `result` after this code on p0, p1, p2; a gradient that is a product */
+static void write_arrays(written *b, int count, const int *code, int result, const int *product)
+{
+    *b = (written){.doubles = {2, 3, 5}, .ndoubles = 3};
+    WRITE(b, 1, 3, 0, 0, 0, 0, 0, 0, 0);
+    WRITE(b, 1, 1, IN_ALL, 0, 1, P, 0, 3, 0, 0, 1, ALWAYS, count, 1, 0);
+    for (int k = 0; k < count; k++) put(b, code[k]);
+    put(b, result);
+    WRITE(b, 0, 1, 4, 0, 1, P, 0, 3, 1, W, 0, 1, 0, 1, OF_P, 0, 0, 1);
+    for (int k = 0; k < FACTORS; k++) put(b, product[k]);
+    WRITE(b, 0, 0, 0, 0, 0);
+    WRITE(b, 0, 1, 1);
+    operation(b, 0, 2, 3);
+    WRITE(b, 0, 0, 0, 0, 0, 0, 0, 0);
+    WRITE(b, 1, 2, 0, 0, 0);                                    /* no Jacobian, mass, elimination, index */
+    pack(b);
+}
+#define CODE(...) sizeof((int[]){__VA_ARGS__}) / sizeof(int), (int[]){__VA_ARGS__}
+
+static const int by_weight[FACTORS] = {0, 0, 1, 3, 1, 3, 1, 0, 1, 1};           /* gp += p w */
+
+static double result_of(int count, const int *code, int result)
+{
+    written b;
+    const double p[3] = {2, 3, -5};
+    double out;
+    write_arrays(&b, count, code, result, by_weight);
+    costate_program *q = loaded(&b);
+    const costate_problem *of = costate_program_problem(q);
+    assert_null(of->jac);
+    assert_int_equal(of->rhs.value(&(costate_point){.p = p}, &out, of->ctx), 0);
+    costate_program_free(q);
+    return out;
+}
+
+static void arrays_refused(int count, const int *code, const int *product)
+{
+    written b;
+    write_arrays(&b, count, code, 3, product);
+    refused(b.bytes, b.size, "do not fit together");
+}
+
+static void products_of_matrices(void **state)
+{
+    (void)state;
+    /* (p0 p1; p1 p2) (p1, p0), row by row and in the order of columns; out, M, by_row, by_column, x, step, ... */
+    assert_true(result_of(CODE(TIMES, 1, 3, 0, 1, 1, 1, 1, 1, 2), 3) == 2 * 3 + 3 * -5.);
+    assert_true(result_of(CODE(TIMES, 1, 3, 0, 2, 1, 0, 2, 1, 2), 3) == 2 * 2 + 3 * -5.);
+    assert_true(result_of(CODE(TIMES, 1, 3, 0, 1, 1, 0, 1, 2, 2), 4) == 3 * 2 + -5. * 3);
+    assert_true(result_of(CODE(TIMES, 2, 3, 0, 1, 1, 0, 1, 2, 2, 5, 0, 1, 1, 3, 1, 1, 2), 5) == 2 * 13 + 3 * -9.);
+    assert_true(result_of(CODE(TIMES, 1, 3, 0, 2, 1, 0, 1, 2, 1), 4) == -5. * 2);
+    /* x y^T, row by row */
+    assert_true(result_of(CODE(OUTER, 1, 3, 0, 1, 1, 1, 2, 2), 6) == 3 * -5.);
+    assert_true(result_of(CODE(OUTER, 1, 3, 0, 2, 0, 1, 2, 3), 8) == -5. * -5.);
+    written b;
+    const double p[3] = {2, 3, -5}, w = 7;
+    double gp[3] = {1, 1, 1};
+    static const int subtracted[FACTORS] = {1, 0, 1, 3, 1, 2, 1, 1, 1, 1};
+    for (int k = 0; k < 2; k++) {
+        write_arrays(&b, CODE(TIMES, 1, 3, 0, 1, 1, 1, 1, 1, 2), 3, k ? subtracted : by_weight);
+        costate_program *q = loaded(&b);
+        const costate_problem *of = costate_program_problem(q);
+        of->rhs.adjoint(&(costate_point){.p = p}, &w, &(costate_gradient){.p = gp}, of->ctx);
+        costate_program_free(q);
+    }
+    assert_true(gp[0] == 15 && gp[1] == 22 - 14 && gp[2] == -34 - 21);
+}
+
+static void products_of_matrices_that_do_not_fit(void **state)
+{
+    (void)state;
+    static const int wrong[][2] = {{0, 11}, {0, 2}, {1, 2}, {2, 2}, {3, 4}, {4, 3}, {5, 9}, {6, 0}, {6, 3}, {7, 0},
+                                   {7, 4}};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        int code[] = {TIMES, 1, 3, 0, 1, 1, 0, 1, 2, 2};
+        code[2 + wrong[k][0]] = wrong[k][1];
+        arrays_refused(sizeof code / sizeof *code, code, by_weight);
+    }
+    static const int outside[][2] = {{0, IN_ALL - 3}, {0, 1}, {1, 2}, {2, 3}, {3, 2}, {4, 3}, {5, 0}, {5, 5}, {6, 0},
+                                     {6, 5}};
+    for (size_t k = 0; k < sizeof outside / sizeof *outside; k++) {
+        int code[] = {OUTER, 1, 3, 0, 1, 0, 1, 2, 2};
+        code[2 + outside[k][0]] = outside[k][1];
+        arrays_refused(sizeof code / sizeof *code, code, by_weight);
+    }
+    arrays_refused(CODE(TIMES, 2, 3, 0, 1, 1, 0, 1, 2, 2), by_weight);
+    arrays_refused(CODE(OUTER, 1, 3, 0, 1, 0, 1, 2), by_weight);
+    arrays_refused(CODE(OUTER), by_weight);
+    static const int of_gradient[][2] = {{0, 2}, {1, 2}, {2, 2}, {3, 4}, {5, 4}, {5, 0}, {6, 2}, {6, 0}, {7, 1}, {8, 2}};
+    for (size_t k = 0; k < sizeof of_gradient / sizeof *of_gradient; k++) {
+        int product[FACTORS];
+        memcpy(product, by_weight, sizeof product);
+        product[of_gradient[k][0]] = of_gradient[k][1];
+        arrays_refused(CODE(TIMES, 1, 3, 0, 1, 1, 0, 1, 2, 2), product);
+    }
 }
 
 /* ---- the linear solver ---- */
@@ -421,6 +524,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_are_those_of_c),
+        cmocka_unit_test(products_of_matrices),
+        cmocka_unit_test(products_of_matrices_that_do_not_fit),
         cmocka_unit_test(gradients_that_are_not_requested_are_left_out),
         cmocka_unit_test(models_have_a_linear_solver),
         cmocka_unit_test(calls_at_the_same_time_are_separate),

@@ -315,8 +315,10 @@ ARRAYS = [
 ]
 LAYERS = np.random.default_rng(8).normal(size=(2, 5, 4))
 PRODUCTS = [
-    lambda t, y, p: LAYERS[0].T @ (LAYERS[0] @ y), lambda t, y, p: (LAYERS @ y).ravel(), lambda t, y, p: y @ A + p @ A.T,
-    lambda t, y, p: np.matmul(LAYERS, np.outer(y, p))[1, 2], lambda t, y, p: np.matmul(np.stack([y, p]), LAYERS[0].T)[1],
+    lambda t, y, p: LAYERS[0].T @ (LAYERS[0] @ y), lambda t, y, p: (LAYERS @ y).ravel(),
+    lambda t, y, p: y @ A + p @ A.T,
+    lambda t, y, p: np.matmul(LAYERS, np.outer(y, p))[1, 2],
+    lambda t, y, p: np.matmul(np.stack([y, p]), LAYERS[0].T)[1],
     lambda t, y, p: np.matmul(y, np.swapaxes(LAYERS, 1, 2))[1], lambda t, y, p: np.outer(y, p) @ np.outer(p, y) @ y,
     lambda t, y, p: np.dot(A, y) + np.dot(y, 2.0) + np.dot(y, p), lambda t, y, p: np.dot(LAYERS, y)[1],
     lambda t, y, p: np.dot(np.outer(y, p), np.stack([A, A.T]))[1, 0], lambda t, y, p: np.inner(LAYERS, y)[0],

@@ -1,5 +1,5 @@
-"""test_tracing_engine.py - traced problems run at once as byte code, and as compiled C when the compiler has ended, with
-the same bits; layers of matrices; functionals by their traces."""
+"""test_tracing_engine.py - traced problems run at once as byte code, and as compiled C when the compiler has ended,
+with the same bits; layers of matrices; functionals by their traces."""
 import os
 import pickle
 import subprocess
@@ -32,7 +32,8 @@ def hires(t, y, p):
     r = p[11] * y[5] * y[7]
     return np.array([-p[0] * y[0] + p[1] * y[1] + p[2] * y[2] + p[3], p[0] * y[0] - p[4] * y[1],
                      -p[5] * y[2] + p[1] * y[3] + p[6] * y[4], p[2] * y[1] + p[0] * y[2] - p[7] * y[3],
-                     -p[8] * y[4] + p[1] * y[5] + p[1] * y[6], -r + p[9] * y[3] + p[0] * y[4] - p[1] * y[5] + p[9] * y[6],
+                     -p[8] * y[4] + p[1] * y[5] + p[1] * y[6],
+                     -r + p[9] * y[3] + p[0] * y[4] - p[1] * y[5] + p[9] * y[6],
                      r - p[10] * y[6], -r + p[10] * y[6]])
 
 
@@ -178,7 +179,8 @@ def test_functionals():
     given = costate.Functional(
         kinked, times=[0.5, 1.0], term=lambda t, y: t * y[0] ** 3, trace=False,
         end_y=lambda t, y, p: np.array([2 * y[0] * p[0], t + 0 * y[0]]), end_t=lambda t, y, p: y[1],
-        end_p=lambda t, y, p: np.array([y[0] ** 2, 3 * p[1] ** 2]), term_y=lambda t, y: np.array([3 * t * y[0] ** 2, 0]))
+        end_p=lambda t, y, p: np.array([y[0] ** 2, 3 * p[1] ** 2]),
+        term_y=lambda t, y: np.array([3 * t * y[0] ** 2, 0]))
     run = problem.integrate((0, 1.5), Y, Q)
     found, wanted = run.gradient(F), run.gradient(given)
     assert F.trace_message == "" and found.derivatives == "exact"

@@ -173,7 +173,8 @@ def test_lines_and_cures():
                      (single, ("float32", "double precision")), (looked_up, ("known.get", "dictionary")),
                      (printed, ("on_step",)), (speaks, ("print()", "on_step")), (masked, ("np.where",)),
                      (finite, ("np.isfinite", "np.where")), (rounded, ("np.floor(x + 0.5)",)),
-                     (without_nan, ("np.isnan", "not defined")), (of_five, ("more than four rows",)), (swallowed, ("math.exp(y[0])", "np.exp")),
+                     (without_nan, ("np.isnan", "not defined")), (of_five, ("more than four rows",)),
+                     (swallowed, ("math.exp(y[0])", "np.exp")),
                      (matrix_of_values, ("np.linalg.solve", "constant matrix")), (of_memory, (".tobytes()", "NumPy")),
                      (of_pointer, ("y.ctypes", "NumPy"))):
         told = refused(f, *words)

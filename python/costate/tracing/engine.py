@@ -20,8 +20,8 @@ from costate.tracing.codegen import module
 from costate.tracing.numbers import operations
 
 ORIGIN = "a traced function"
-# Operations of the functions up to which their C is compiled with -O3, and up to which with -O1; beyond: -O0.  Compilers
-# need minutes for long functions without loops, and gain little: of a run with its gradient -O3 takes 0.88 of the time
+# Operations of the functions up to which their C is compiled with -O3, and up to which with -O1; beyond: -O0.
+# Compilers need minutes for long functions without loops, and gain little: of a run with its gradient -O3 takes 0.88 of the time
 # of byte code in HIRES, where -O1 and -O0 take 0.9 and 0.95; -O1 0.67 and -O0 0.75 in a heat equation of 200 cells.
 SMALL, LARGE = 300, 1000
 LEVELS = ((SMALL, 3), (LARGE, 1))

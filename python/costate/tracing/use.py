@@ -18,7 +18,7 @@ from costate.tracing.refusals import OURS, NotTraced, Untraceable
 from costate.tracing.trace import MOST_ASKED, MOST_NODES, Shape, points_near, traced, values
 
 ASKED = ("auto", True, False)
-MOST_COMPILED = 12              # times that one function is compiled, with other constants, in a process; then byte code
+MOST_COMPILED = 12              # times that one function is compiled in a process, with other constants
 ROUND_OFF = 1e-12               # relative: values that differ by less are not looked at more closely
 COMPILED, LOCK = {}, threading.RLock()                  # {code of a function: how often it was compiled}
 
