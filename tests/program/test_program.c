@@ -286,7 +286,8 @@ static void products_of_matrices_that_do_not_fit(void **state)
     arrays_refused(CODE(TIMES, 2, 3, 0, 1, 1, 0, 1, 2, 2), by_weight);
     arrays_refused(CODE(OUTER, 1, 3, 0, 1, 0, 1, 2), by_weight);
     arrays_refused(CODE(OUTER), by_weight);
-    static const int of_gradient[][2] = {{0, 2}, {1, 2}, {2, 2}, {3, 4}, {5, 4}, {5, 0}, {6, 2}, {6, 0}, {7, 1}, {8, 2}};
+    static const int of_gradient[][2] = {{0, 2}, {1, 2}, {2, 2}, {3, 4}, {5, 4}, {5, 0}, {6, 2}, {6, 0}, {7, 1},
+                                         {8, 2}};
     for (size_t k = 0; k < sizeof of_gradient / sizeof *of_gradient; k++) {
         int product[FACTORS];
         memcpy(product, by_weight, sizeof product);
