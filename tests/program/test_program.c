@@ -236,7 +236,7 @@ static double result_of(int count, const int *code, int result)
 static void arrays_refused(int count, const int *code, const int *product)
 {
     written b;
-    write_arrays(&b, count, code, 3, product);
+    write_arrays(&b, count, code, 0, product);                  /* p0, which is there in any case */
     refused(b.bytes, b.size, "do not fit together");
 }
 
@@ -450,7 +450,7 @@ static void contents_that_do_not_fit_are_refused(void **state)
     b.numbers[2] = 4, b.numbers[5] = 0;     /* an operation writes behind the registers, which nothing reads */
     refused_again(&b);
     write_program(&b, 0, 2, 3);
-    b.words[b.nwords - 4] = 2;              /* two entries of the Jacobian in the place of one */
+    b.words[b.nwords - 5] = 2;              /* two entries of the Jacobian in the place of one */
     put(&b, 0);
     refused_again(&b);
     write_diagonal(&b, LARGEST);
