@@ -21,6 +21,18 @@ typedef struct {
     int keeps;                  /* 1: t and y at the ends of steps are kept */
     long steps, room;
     double *t, *y;              /* steps; N by steps */
+    /* the members of an ensemble: states at given times, and the weights of these and of the end in a functional */
+    const double *each_at;      /* each_count */
+    int each_count;
+    double *each_found;         /* n by each_count by members */
+    const double *each_weight;  /* n by each_count by members */
+    const double *each_end;     /* n by members */
+    /* tangents: in at t0, out at the end, N by members; of parameters, each_np numbers from one member to the next; at
+       the given times, out, n by each_count by members; NULL: none */
+    double *each_V;
+    const double *each_Vp;
+    int each_np;
+    double *each_dy;
 } costate_watch;
 
 static int costate_py_tick(void *handle);
@@ -97,6 +109,67 @@ static int costate_watch_progress(int done, int failed, int count, void *ctx)
 {
     (void)done, (void)failed, (void)count;
     return watch_tick(ctx);
+}
+
+typedef struct {
+    double *out;
+    int n;
+} watch_tangents;
+
+static int watch_tangent(int k, double t, const double *y, int m, const double *V, void *ctx)
+{
+    const watch_tangents *to = ctx;
+    (void)t, (void)y, (void)m;
+    memcpy(to->out + (size_t)k * (size_t)to->n, V, (size_t)to->n * sizeof *V);
+    return 0;
+}
+
+static int watch_tangents_of(const costate_watch *w, int member, costate *c, costate_tape *tape)
+{
+    watch_tangents to = {w->each_dy + (size_t)member * (size_t)w->each_count * (size_t)w->n, w->n};
+    costate_observations seen = {.count = w->each_count, .t = w->each_at, .value = watch_tangent, .ctx = &to};
+    const double *Vp = w->each_Vp ? w->each_Vp + (size_t)member * (size_t)w->each_np : NULL;
+    return costate_tangent(c, tape, 1, w->each_V + (size_t)member * (size_t)w->N, Vp, NULL, &seen);
+}
+
+/* the states of a member; those at times that its run did not reach remain as they are */
+static int costate_watch_member(int member, int thread, costate *c, costate_tape *tape, void *ctx)
+{
+    const costate_watch *w = ctx;
+    (void)thread;
+    for (int k = 0; k < w->each_count; k++) {
+        double *y = w->each_found + ((size_t)member * (size_t)w->each_count + (size_t)k) * (size_t)w->n;
+        int status = costate_tape_eval(c, tape, w->each_at[k], y);
+        if (status == COSTATE_OUT_OF_RANGE) break;
+        if (status) return status;
+    }
+    return w->each_V ? watch_tangents_of(w, member, c, tape) : 0;
+}
+
+static int costate_watch_observe(int member, int k, double t, const double *y, int m, double *weights, void *ctx)
+{
+    const costate_watch *w = ctx;
+    (void)t, (void)y, (void)m;
+    memcpy(weights, w->each_weight + ((size_t)member * (size_t)w->each_count + (size_t)k) * (size_t)w->n,
+           (size_t)w->n * sizeof *weights);
+    return 0;
+}
+
+/* the functional is linear in the states: its second derivatives are zero, as they are on entry */
+static int costate_watch_observe2(int member, int k, double t, const double *y, int m, const double *V, double *weights,
+                                  double *w2, void *ctx)
+{
+    (void)V, (void)w2;
+    return costate_watch_observe(member, k, t, y, m, weights, ctx);
+}
+
+static int costate_watch_seed2(int member, double t1, const double *y, const double *p, int m, const double *V,
+                               const double *Vp, double *lambda, double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    const costate_watch *w = ctx;
+    (void)t1, (void)y, (void)p, (void)m, (void)V, (void)Vp, (void)mu, (void)lambda2, (void)mu2;
+    if (w->each_end) memcpy(lambda, w->each_end + (size_t)member * (size_t)w->n, (size_t)w->n * sizeof *lambda);
+    return 0;
 }
 
 static void costate_watch_clear(costate_watch *w)

@@ -18,12 +18,16 @@ PRODUCTS = {
     "tangent2": f"int %s({POINT}, {POINT}, {POINT}, double *, void *)",
     "adjoint_tangent": f"int %s({POINT}, {POINT}, const double *, {GRADIENT}, void *)",
 }
-SLOTS = ["rhs", "cost", "guard", "jump", "conditions"]
+SLOTS = ["rhs", "cost", "guard", "jump", "conditions", "residual", "transition", "after_step", "invariant"]
 CALLBACKS = """
 int costate_py_tick(void *);
 int costate_py_step(const costate_step *, void *);
 int costate_py_jac(const costate_point *, double *, void *);
+int costate_py_jac_yp(const costate_point *, double *, void *);
+int costate_py_w(const costate_point *, double *, void *);
 int costate_py_mass(double *, void *);
+int costate_py_setup(double, const costate_point *, void *);
+int costate_py_solve(int, double *, void *);
 int costate_py_at_end(double, const double *, const double *, int, double *, double *, double *, double *, void *);
 int costate_py_at_time(int, double, const double *, int, double *, double *, void *);
 int costate_py_seed2(double, const double *, const double *, int, const double *, const double *, double *, double *,

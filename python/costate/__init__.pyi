@@ -13,13 +13,16 @@ _Form: TypeAlias = Any                                   # an array, or dicts, l
 _Way: TypeAlias = Literal["auto", "complex step", "differences"]
 
 __version__: str
-__all__ = ["BoundaryProblem", "CostateError", "DerivativeWarning", "Event", "Finding", "Functional", "Map", "Model",
-           "ModelError", "NotTraced", "Problem", "Relation", "Result", "Review", "Run", "from_cfunc", "from_numba",
-           "from_sympy", "methods", "option_names", "solve_ivp", "version"]
+__all__ = ["AfterStep", "BoundaryProblem", "Bounds", "CostateError", "DerivativeWarning", "Event", "Finding",
+           "Functional", "Map", "Model", "ModelError", "NotTraced", "Problem", "Projection", "Relation",
+           "Relaxation", "Residual", "Result", "Review", "Run", "Transition", "from_cfunc", "from_numba",
+           "from_sympy", "load_method", "methods", "option_names", "solve_ivp", "version"]
 
 def version() -> str: ...
 def methods() -> list[dict[str, Any]]: ...
 def option_names() -> list[str]: ...
+
+def load_method(path: str | PathLike[str]) -> Any: ...
 
 class CostateError(RuntimeError):
     status: str
@@ -75,12 +78,14 @@ class Model:
     nq: int
     nm: int
     stops: _Array
+    has_lanes: bool
     differences: ClassVar[bool]
     def __init__(self, text: str, *, file: str | PathLike[str] = "model.eq",
-                 sizes: Mapping[str, int] | None = None, compiled: bool | None = None) -> None: ...
+                 sizes: Mapping[str, int] | None = None, compiled: bool | None = None,
+                 lanes: bool = False) -> None: ...
     @classmethod
     def from_file(cls, path: str | PathLike[str], *, sizes: Mapping[str, int] | None = None,
-                  compiled: bool | None = None) -> Model: ...
+                  compiled: bool | None = None, lanes: bool = False) -> Model: ...
     @property
     def is_compiled(self) -> bool: ...
     def wait(self, timeout: float | None = None) -> bool: ...
@@ -109,12 +114,55 @@ class Event:
     times: _Array | None
     direction: int
     terminal: bool
-    guard: Map | None
-    jump: Map | None
+    slopes: bool
+    guard: Map | Residual | None
+    jump: Map | Residual | None
+    transition: Transition | None
     def __init__(self, guard: _Function | Map | None = None, *, times: ArrayLike | None = None,
                  jump: _Function | Map | None = None, direction: float = 0, terminal: bool = False,
                  passes: bool = False, at_start: Literal["fire", "ignore"] | None = None, active: int | None = None,
-                 to: int | None = None) -> None: ...
+                 to: int | None = None, slopes: bool = False,
+                 transition: _Function | Transition | None = None) -> None: ...
+
+class Residual:
+    value: _Function
+    jac: _Function | None
+    jac_yp: _Function | None
+    jac_p: _Function | None
+    jac_t: _Function | None
+    jac_m: _Function | None
+    jvp: _Function | None
+    vjp: _Function | None
+    hvp: _Function | None
+    def __init__(self, value: _Function, *, jac: _Jacobian = None, jac_yp: _Jacobian = None, jac_p: _Jacobian = None,
+                 jac_t: _Jacobian = None, jac_m: _Jacobian = None, jvp: _Function | None = None,
+                 vjp: _Function | None = None, hvp: _Function | None = None) -> None: ...
+
+class Transition(Residual): ...
+
+class AfterStep:
+    map: Map
+    at_start: bool
+    def __init__(self, map: _Function | Map, *, at_start: bool = False) -> None: ...
+
+class Bounds:
+    low: ArrayLike | None
+    high: ArrayLike | None
+    at_start: bool
+    def __init__(self, low: ArrayLike | None = None, high: ArrayLike | None = None, *,
+                 at_start: bool = False) -> None: ...
+
+class Projection:
+    g: Map
+    keep: bool
+    move: ArrayLike | None
+    at_start: bool
+    linear: bool
+    def __init__(self, g: _Function | Map, *, keep: bool = False, move: ArrayLike | None = None, at_start: bool = False,
+                 linear: bool = False) -> None: ...
+
+class Relaxation(Projection):
+    def __init__(self, g: _Function | Map, *, keep: bool = False) -> None: ...
 
 class Relation:
     guard: Map
@@ -147,21 +195,31 @@ class Review:
 
 class Problem:
     model: Any
+    residual: Residual | None
+    after_step: AfterStep | Bounds | Projection | None
+    index: tuple[int, ...] | None
+    w: Any
+    preconditioner: tuple[_Function | None, _Function] | None
     events: list[Event]
     relations: list[Relation]
     stops: _Array
-    method: str | None
+    method: Any
     rtol: ArrayLike
     atol: ArrayLike
     derivatives: str
     options: dict[str, Any]
-    def __init__(self, rhs: _Function | Map | Model | Any, *, jac: _Jacobian = None, jac_p: _Jacobian = None,
-                 jac_t: _Jacobian = None, jac_m: _Jacobian = None, jvp: _Function | None = None,
-                 vjp: _Function | None = None, hvp: _Function | None = None, cost: _Function | Map | None = None,
-                 mass: Any = None, sparsity: Any = None, events: Iterable[Event | _Function] | Event | _Function = (),
-                 relations: Iterable[Relation | _Function] = (), stops: ArrayLike = (), memory: int = 0,
-                 method: str | None = "auto", rtol: ArrayLike = 1e-6, atol: ArrayLike = 1e-6,
-                 derivatives: _Way = "auto", trace: Literal["auto"] | bool = "auto", **options: Any) -> None: ...
+    def __init__(self, rhs: _Function | Map | Model | Any = None, *, residual: _Function | Residual | None = None,
+                 jac: _Jacobian = None, jac_yp: _Jacobian = None, jac_p: _Jacobian = None, jac_t: _Jacobian = None,
+                 jac_m: _Jacobian = None, jvp: _Function | None = None, vjp: _Function | None = None,
+                 hvp: _Function | None = None, cost: _Function | Map | None = None, mass: Any = None,
+                 index: Sequence[int] | None = None, sparsity: Any = None,
+                 events: Iterable[Event | _Function] | Event | _Function = (),
+                 relations: Iterable[Relation | _Function] = (), stops: ArrayLike = (),
+                 after_step: _Function | Map | AfterStep | Bounds | Projection | None = None, memory: int = 0,
+                 method: Any = "auto", rtol: ArrayLike = 1e-6, atol: ArrayLike = 1e-6, derivatives: _Way = "auto",
+                 trace: Literal["auto"] | bool = "auto",
+                 preconditioner: tuple[_Function | None, _Function] | _Function | None = None, w: Any = None,
+                 **options: Any) -> None: ...
     @property
     def traced(self) -> bool: ...
     @property
@@ -169,7 +227,7 @@ class Problem:
     def wait(self, timeout: float | None = None) -> bool: ...
     def integrate(self, t_span: Sequence[float], y0: ArrayLike | None = None, p: _Form = None, *,
                   t_eval: ArrayLike | None = None, record: bool = True, dense: bool = False,
-                  on_step: Callable[[Any], Any] | None = None) -> Run: ...
+                  on_step: Callable[[Any], Any] | None = None, tape: str | PathLike[str] | None = None) -> Run: ...
     def jvp(self, t_span: Sequence[float], y0: ArrayLike, p: _Form = None, dy0: ArrayLike | None = None,
             dp: _Form = None) -> tuple[_Array, _Array]: ...
     def vjp(self, t_span: Sequence[float], y0: ArrayLike, p: _Form = None) -> tuple[_Array, Callable[..., Any]]: ...
@@ -178,8 +236,14 @@ class Problem:
     def hessp(self, functional: Functional, t_span: Sequence[float], y0: ArrayLike | None = None, p: _Form = None, *,
               vy0: ArrayLike | None = None, vp: _Form = None, tol: float | None = None, estimate: bool = False,
               factor: float = 0.0, product_atol: float = 0.0) -> Result: ...
+    def consistent(self, t: float, y0: ArrayLike | None = None, p: _Form = None, *,
+                   yp0: ArrayLike | None = None) -> tuple[_Array, _Array]: ...
+    def load(self, path: str | PathLike[str], t_span: Sequence[float], y0: ArrayLike | None = None,
+             p: _Form = None) -> Run: ...
+    def resume(self, path: str | PathLike[str], t_span: Sequence[float], y0: ArrayLike | None = None,
+               p: _Form = None) -> Run: ...
     def check(self, t_span: Sequence[float], y0: ArrayLike | None = None, p: _Form = None) -> Review: ...
-    def ensemble(self, t_span: Sequence[float], y0: ArrayLike | None = None, p: ArrayLike | None = None,
+    def ensemble(self, t_span: Sequence[float], y0: ArrayLike | None = None, p: _Form = None,
                  **more: Any) -> Result: ...
 
 class Run:
@@ -210,8 +274,10 @@ class Run:
     def relations(self) -> list[tuple[float, int]]: ...
     def __init__(self, problem: Problem, t_span: Sequence[float], y0: ArrayLike | None, p: _Form,
                  t_eval: ArrayLike | None, record: bool, dense: bool,
-                 on_step: Callable[[Any], Any] | None) -> None: ...
+                 on_step: Callable[[Any], Any] | None, tape: str | PathLike[str] | None = None) -> None: ...
     def __call__(self, t: ArrayLike) -> _Array: ...
+    def continue_to(self, t1: float, *, t_eval: ArrayLike | None = None,
+                    on_step: Callable[[Any], Any] | None = None) -> Run: ...
     def tangent(self, dy0: ArrayLike | None = None, dp: _Form = None, *, dm: ArrayLike | None = None,
                 at: ArrayLike | None = None, dt0: ArrayLike | None = None,
                 dt1: ArrayLike | None = None) -> _Array: ...
@@ -234,4 +300,5 @@ def solve_ivp(fun: _Function | Model | Any, t_span: Sequence[float], y0: ArrayLi
               vectorized: bool = False, args: Any = None, *, first_step: float | None = None,
               max_step: float = ..., min_step: float = 0, rtol: ArrayLike = 1e-3, atol: ArrayLike = 1e-6,
               jac: Any = None, jac_sparsity: Any = None, lband: int | None = None, uband: int | None = None,
-              stops: ArrayLike | None = None, **options: Any) -> Any: ...
+              stops: ArrayLike | None = None, callback: Callable[[Any], Any] | None = None,
+              **options: Any) -> Any: ...

@@ -18,6 +18,7 @@ from costate._costate import ffi
 from costate._library import ModelError
 
 FLAGS = ("-fPIC", "-shared", "-ffp-contract=off")
+LANES = ("-fopenmp-simd", "-fno-math-errno")            # costate-model --lanes
 NO_COMPILER = """models are compiled, but there is no C compiler: {command} was not found.
 Install one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; conda: conda install c-compiler; \
 macOS: xcode-select --install), or name it in the environment variable CC."""
@@ -34,6 +35,10 @@ class Compiled:
             self.ctx, self.start_map = self.problem.ctx, self.map("start_map")
             self.output_map = self.map("output_map") if "output" in about else None
             self.backend = self.function("backend", "const struct costate_backend *")() if self.has("backend") else None
+
+    def lanes(self):
+        """the maps of several members side by side, which were asked for"""
+        return self.function("lanes", "const costate_lane_maps *")()
 
     def has(self, suffix):
         return suffix in self.about["functions"]
@@ -56,16 +61,17 @@ class Compiled:
 LOADED = {}             # key: Compiled
 
 
-def compiled(text, file):
+def compiled(text, file, lanes=False):
     """The model of an equation file, compiled now or before.
 
-    file: its name in messages; its stem names a model that has no name in its text"""
-    return found(text, file) or made(text, file)
+    file: its name in messages; its stem names a model that has no name in its text; lanes: with maps of several members
+    side by side"""
+    return found(text, file, lanes) or made(text, file, lanes=lanes)
 
 
-def found(text, file):
+def found(text, file, lanes=False):
     """the model, if it was compiled before; else None"""
-    key = key_of(text, file)
+    key = key_of(text, file, lanes)
     if key not in LOADED:
         before = known(user_cache(), key)
         if before is None:
@@ -74,15 +80,15 @@ def found(text, file):
     return LOADED[key]
 
 
-def made(text, file, started=None):
+def made(text, file, started=None, lanes=False):
     """the model, compiled now; started(process): see run"""
-    key = key_of(text, file)
-    LOADED[key] = stored(key, *built(text, file, started))
+    key = key_of(text, file, lanes)
+    LOADED[key] = stored(key, *built(text, file, started, lanes))
     return LOADED[key]
 
 
-def key_of(text, file):
-    words = command()
+def key_of(text, file, lanes=False):
+    words = command(lanes=lanes)
     return digest(repr((text, Path(file).stem, library.version(), stamp(), words, compiler_version(words[0]))))
 
 
@@ -188,11 +194,11 @@ def replace(path, content):
 
 # ---- building -----------------------------------------------------------------------------------------------
 
-def built(text, file, started=None):
+def built(text, file, started=None, lanes=False):
     """(bytes of the shared object, what it has)"""
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
-        translate(place, text, file, started)
-        compile_(place, started)
+        translate(place, text, file, started, ["--lanes"] * lanes)
+        compile_(place, started, command(lanes=lanes))
         return Path(place, "model.so").read_bytes(), json.loads(Path(place, "model.json").read_text(encoding="utf-8"))
 
 
@@ -209,7 +215,7 @@ def run(words, place, started, **more):
             raise
 
 
-def translate(place, text, file, started=None):
+def translate(place, text, file, started=None, more=()):
     """costate-model"""
     if sys.version_info < (3, 11):
         raise ModelError("equation files need Python 3.11 or newer; this is Python {}.{}".format(*sys.version_info))
@@ -217,17 +223,18 @@ def translate(place, text, file, started=None):
     with open(path, "w", encoding="utf-8", errors="surrogatepass") as out:
         out.write(text)
     env = dict(os.environ, PYTHONPATH=places.CODEGEN, PYTHONDONTWRITEBYTECODE="1")
-    words = [sys.executable, "-m", "codegen", "model", path, "-o", os.path.join(place, "model.c"), "--json"]
+    words = [sys.executable, "-m", "codegen", "model", path, "-o", os.path.join(place, "model.c"), "--json", *more]
     _, errors, status = run(words, place, started, env=env)
     if status:
         raise ModelError(errors.strip().replace(path, str(file)))
 
 
-def command(level=3):
+def command(level=3, lanes=False):
     """how model.c becomes model.so, as words of a command; CC and CFLAGS of the environment can replace -O3"""
     compiler, more = (shlex.split(os.environ.get(name) or default) for name, default in (("CC", "cc"), ("CFLAGS", "")))
     optimised = [] if any(word.startswith("-O") for word in [*compiler, *more]) else [f"-O{level}"]
-    return [*compiler, *optimised, *FLAGS, *more, "-I", places.INCLUDE, "model.c", "-o", "model.so",
+    side_by_side = LANES if lanes else ()
+    return [*compiler, *optimised, *FLAGS, *side_by_side, *more, "-I", places.INCLUDE, "model.c", "-o", "model.so",
             *libraries()]
 
 

@@ -5,7 +5,7 @@ import numpy as np
 
 from costate import _library as library
 from costate._library import CostateError
-from costate.tracing import Use
+from costate._untraced import use_of
 
 
 class Portable:
@@ -31,7 +31,7 @@ class OfProblem(Portable):
 
     def __setstate__(self, state):
         super().__setstate__(state)
-        self._use = Use(self)                   # functions are traced again
+        self._use = use_of(self)                # functions are traced again
 
     def __reduce_ex__(self, protocol):
         if self.form is not None:
@@ -63,9 +63,15 @@ class OfRun:
         state = {name: value for name, value in vars(self).items() if name not in IN_C}
         if not self.recorded:
             state["_tape"] = None
-        return dict(state, _counts=self.stats)
+        return dict(state, _counts=self.stats, _file=None)          # the file belongs to this run
 
     def __setstate__(self, state):
+        vars(self).update(state)
+
+    def _forget(self):
+        """the steps, which are computed again when they are asked for"""
+        state = self.__getstate__()
+        vars(self).clear()
         vars(self).update(state)
 
     def __getattr__(self, name):

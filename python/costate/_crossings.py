@@ -60,11 +60,12 @@ def limit(terminal):
 class Events:
     """Zeros of the user's functions of (t, y), found as SciPy finds them: by their signs at the ends of steps.
 
-    ended               (t, y) of the terminal event, or None"""
+    ended               (t, y) of the terminal event, or None
+    active              numbers of the functions that had a zero in the last step"""
 
     def __init__(self, events, system):
         self.functions = [events] if callable(events) else list(events)
-        self.args, self.ended = system.args, None
+        self.args, self.ended, self.active = system.args, None, []
         self.limits = [limit(getattr(e, "terminal", 0) or 0) for e in self.functions]
         self.directions = [getattr(e, "direction", 0) for e in self.functions]
         self.t = [[] for _ in self.functions]
@@ -82,7 +83,7 @@ class Events:
     def step(self, a, b, y, inside):
         """after the step from a to b, where y is the state; inside(t): the state in the step.  True: the run ends"""
         before, self.g = self.g, self.at(b, y)
-        active = [k for k in range(len(self.g)) if self.occurs(k, before[k], self.g[k])]
+        active = self.active = [k for k in range(len(self.g)) if self.occurs(k, before[k], self.g[k])]
         if not active:
             return False
         found = [(self.find(k, a, b, before[k], inside), k) for k in active]

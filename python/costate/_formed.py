@@ -5,8 +5,10 @@ import threading
 import numpy as np
 
 from costate._forms import Named, Vector, form, is_vector
+from costate.after_step import Bounds, with_maps
 from costate.functional import Functional
 from costate.maps import Map
+from costate.residual import Residual, Transition
 from costate.result import Result
 
 LOCK = threading.Lock()
@@ -91,6 +93,8 @@ class Formed:
 
     def map(self, of, value):
         """a Map of vectors; value: what becomes of its values"""
+        if isinstance(of, Residual):
+            return self.residual(of, value)
         if of is None:
             return None
         count = 4 if self.memory else 3         # arguments of a point: t, y, p, m
@@ -108,12 +112,46 @@ class Formed:
                    vjp=following(of.vjp, point + [(count, self.y)] * seed, by),
                    hvp=following(of.hvp, point + along + [(2 * count, self.y)] * seed, by))
 
+    def residual(self, of, value):
+        """the same of a function of y and y'"""
+        if isinstance(of, Transition) and self.y is not Vector:
+            raise TypeError("a problem whose events have transitions has a y0 that is a vector")
+        count = 5 if self.memory else 4         # arguments of a point: t, y, yp, p, m
+        states = [] if isinstance(of, Transition) else [1, 2]
+        point = [(k, self.y) for k in states] + [(3, self.p)]
+        along = [(count + k, self.y) for k in states] + [(count + 3, self.p)]
+        seed = value in (self.state, self.jumped)
+
+        def by(parts):
+            parts = [np.reshape(part, (-1,)) if k < 2 else part for k, part in enumerate(parts)]
+            if len(parts) > 2 and parts[2] is not None:
+                parts[2] = self.p.flat(parts[2])
+            return tuple(parts)
+        given = {name: following(getattr(of, name), point, lambda J: J)
+                 for name in ("jac", "jac_yp", "jac_p", "jac_t", "jac_m")}
+        return type(of)(following(of.value, point, value), **given, jvp=following(of.jvp, point + along, value),
+                        vjp=following(of.vjp, point + [(count, self.y)] * seed, by),
+                        hvp=following(of.hvp, point + along + [(2 * count, self.y)] * seed, by))
+
+    def after_step(self, of):
+        if isinstance(of, Bounds) and self.y is not Vector:
+            low, high = (b if np.ndim(b) == 0 else np.reshape(b, (-1,)) for b in (of.low, of.high))
+            return Bounds(low, high, at_start=of.at_start)
+        return with_maps(of, lambda map_, state: self.map(map_, self.jumped if state else lambda values: values))
+
     def of_vectors(self, problem):
         self.memory = problem.memory
         known = {name: vars(problem)[name] for name in inspect.signature(type(problem)).parameters
                  if name in vars(problem) and name not in ("rhs", "options")}
         known["cost"] = self.map(problem.cost, lambda values: values)
-        for name, functions in (("events", {"guard": lambda v: v, "jump": self.jumped}),
+        known["residual"] = self.map(problem.residual, self.state)
+        known["after_step"] = self.after_step(problem.after_step)
+        if problem.preconditioner is not None:
+            setup, solve = problem.preconditioner
+            known["preconditioner"] = following(setup, [(2, self.y), (3, self.p)], lambda of: of), solve
+        if callable(problem.w):
+            known["w"] = following(problem.w, [(0, self.p)], lambda matrix: matrix)
+        for name, functions in (("events", {"guard": lambda v: v, "jump": self.jumped, "transition": lambda v: v}),
                                 ("relations", {"guard": lambda v: v})):
             known[name] = [self.changed(of, functions) for of in known[name]]
         for name in ("rtol", "atol"):
@@ -166,6 +204,14 @@ class Formed:
         return self.result(self.problem.gradient(self.functional(functional), t_span, self.y.flat(y0), self.p.flat(p),
                                                  **more))
 
+    def consistent(self, t, y0, p, yp0):
+        found = self.problem.consistent(t, self.y.flat(y0), self.p.flat(p), yp0=self.y.flat(yp0))
+        return tuple(self.y.of(part) for part in found)
+
+    def load(self, path, t_span, y0, p, resume=False):
+        call = self.problem.resume if resume else self.problem.load
+        return FormedRun(self, call(path, t_span, self.y.flat(y0), self.p.flat(p)))
+
     def check(self, t_span, y0, p):
         return self.problem.check(t_span, self.y.flat(y0), self.p.flat(p))
 
@@ -208,6 +254,11 @@ class FormedRun:
     def __call__(self, t):
         """the state at t, or at several times"""
         return self.form.y.of(self.flat(t))
+
+    def continue_to(self, t1, **more):
+        """as that of Run"""
+        self.flat.continue_to(t1, **more)
+        return self
 
     def tangent(self, dy0=None, dp=None, **more):
         """as that of Run: dy0 in the shape of y0, dp in the form of p"""

@@ -1,4 +1,5 @@
 """The library as cffi sees it: its statuses as exceptions, methods, options, arrays."""
+import os
 import re
 
 import numpy as np
@@ -59,15 +60,20 @@ PRODUCTS = {"tangent": "first derivatives: give jac, jac_p and jac_t, or jvp",
             "adjoint_tangent": "second derivatives: give jac, jac_p and, where t matters, jac_t that compute with "
                                "complex y, or hvp",
             "adjoint_tangent2": "third derivatives, which functions of Python do not have: use a Model"}
-MISSING = re.compile(r"(rhs|residual|cost|event\[(\d+)\]\.(\w+))\.(\w+) is missing: method (\S+) needs it here.*", re.S)
+MISSING = re.compile(r"(rhs|residual|cost|after_step\.\w+|event\[(\d+)\]\.(\w+))\.(\w+) is missing: method (\S+) needs "
+                     r"it here.*", re.S)
 
 
 def said(pointer):
     """a sentence of the library, in the words of the package"""
     sentence = text(pointer)
     found = MISSING.fullmatch(sentence)
+    if found and found[1].startswith("after_step"):
+        return (f"Method {found[5]} needs derivatives of the map after each step here that it does not have: give it a "
+                "function that can be traced, or a Map with jac, jac_p and jac_t that compute with complex y.")
     if found and found[4] in PRODUCTS:
-        of = {"rhs": "f", "cost": "the cost"}.get(found[1], f"the {found[3]} of events[{found[2]}]")
+        of = {"rhs": "f", "residual": "the residual", "cost": "the cost"}.get(
+            found[1], f"the {found[3]} of events[{found[2]}]")
         return (f"Method {found[5]} needs derivatives of {of} here that it does not have, {PRODUCTS[found[4]]}; or set "
                 "Problem(..., differences=1), which is not exact.")
     sentence = re.sub(r"options\.(\w+) = (\w+)", r"\1=\2", sentence)
@@ -129,6 +135,8 @@ def method(name):
     """the library's method of this name; None: auto"""
     if name is None:
         return ffi.NULL
+    if isinstance(name, Method):
+        return name.loaded
     if not isinstance(name, str):
         raise TypeError(f"method is {name!r}; expected a name, as \"auto\" or \"radau2a\"")
     found = lib.costate_method_find(LIKE_SCIPY.get(name, name).encode())
@@ -137,6 +145,33 @@ def method(name):
         raise ValueError(f"there is no method {name!r}; similar: {', '.join(near)}" if near else
                          f"there is no method {name!r}")
     return found
+
+
+class Method:
+    """A method from a shared object, for Problem(..., method=...) and BoundaryProblem: see load_method."""
+
+    def __init__(self, path):
+        out, report = ffi.new("const costate_method **"), ffi.new("costate_report *")
+        status = lib.costate_method_load(os.fsencode(path), out, report)
+        if status:
+            raise CostateError(status_name(status), said(report.text))
+        # It is never unloaded: solvers and tapes that use it may be freed behind this object.
+        self.path, self.loaded = os.fspath(path), out[0]
+        vars(self).update(describe(self.loaded))
+
+    def __repr__(self):
+        return f"<Method {self.name}: {self.title}>"
+
+    def __reduce__(self):
+        return Method, (self.path,)
+
+
+def load_method(path):
+    """A method from a shared object, which `costate-model FILE.toml -o NAME.c` and a C compiler have made from a file
+    of coefficients: a Method, whose members are those of the dictionaries of methods().
+
+    Loading a file executes it: load only files that you trust."""
+    return Method(path)
 
 
 def describe(found):
@@ -163,7 +198,8 @@ WORDS = {
                 "checkpoints": "COSTATE_CHECKPOINTS"},
     "solver": {"auto": "COSTATE_LS_AUTO", "dense": "COSTATE_LS_DENSE", "band": "COSTATE_LS_BAND",
                "umfpack": "COSTATE_LS_UMFPACK", "superlu": "COSTATE_LS_SUPERLU", "klu": "COSTATE_LS_KLU",
-               "gmres": "COSTATE_LS_GMRES", "sparse": "COSTATE_LS_SPARSE"},
+               "gmres": "COSTATE_LS_GMRES", "sparse": "COSTATE_LS_SPARSE",
+               "preconditioner": "COSTATE_LS_PRECONDITIONER"},
     "estimator": {"classical": "COSTATE_EST_CLASSICAL", "sdirk": "COSTATE_EST_SDIRK"},
     "stage_solve": {"auto": "COSTATE_STAGE_AUTO", "direct": "COSTATE_STAGE_DIRECT",
                     "iterative": "COSTATE_STAGE_ITERATIVE"},

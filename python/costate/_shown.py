@@ -20,10 +20,16 @@ def of_map(of):
 
 
 def of_problem(problem):
-    of = f"of {problem.model!r}" if problem.model is not None else f"y' = {name_of(problem.rhs.value)}(t, y, p)"
+    if problem.model is not None:
+        of = f"of {problem.model!r}"
+    elif problem.residual is not None:
+        of = f"{name_of(problem.residual.value)}(t, y, y', p) = 0"
+    else:
+        of = f"y' = {name_of(problem.rhs.value)}(t, y, p)"
     parts = [f"method {problem.method or 'auto'}", f"rtol {problem.rtol}", f"atol {problem.atol}",
              problem.cost is not None and f"costs {name_of(problem.cost.value)}",
-             problem.mass is not None and "a mass matrix"]
+             problem.mass is not None and "a mass matrix",
+             problem.after_step is not None and f"after each step {type(problem.after_step).__name__}"]
     parts += [counted(len(items), what) for items, what in
               ((problem.events, "event"), (problem.relations, "relation"), (problem.stops, "stop")) if len(items)]
     return f"<Problem {of}: {joined([*parts, *(f'{name} {value!r}' for name, value in problem.options.items())])}>"
@@ -43,8 +49,10 @@ def of_event(event):
     else:
         times = ", ".join(f"{t:.10g}" for t in event.times[:4]) + ", ..." * (len(event.times) > 4)
         when = f"at t = {times}"
-    words = [when, event.jump is not None and f"jump {name_of(event.jump.value)}", event.terminal and "terminal",
-             event.active is not None and f"in mode {event.active}", event.to is not None and f"to mode {event.to}"]
+    words = [when, event.jump is not None and f"jump {name_of(event.jump.value)}",
+             event.transition is not None and f"transition {name_of(event.transition.value)}",
+             event.terminal and "terminal", event.active is not None and f"in mode {event.active}",
+             event.to is not None and f"to mode {event.to}"]
     return f"<Event {joined(words)}>"
 
 

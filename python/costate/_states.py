@@ -14,14 +14,36 @@ def checked_times(t):
     return times
 
 
-def run_over(problem, times, y0, p):
-    """a recorded run from times[0] that passes all times; run.at holds the states there"""
+def refuse_memory(problem):
     if problem.memory or getattr(problem.model, "nm", 0) > len(getattr(problem.model, "hidden", ())):
         raise ValueError("the problem has memory variables, which are no part of y0 here")
+
+
+def run_over(problem, times, y0, p):
+    """a recorded run from times[0] that passes all times; run.at holds the states there"""
+    refuse_memory(problem)
     run = problem.integrate((times[0], times[-1]), y0, p, t_eval=times)
     if run.t != times[-1]:
         raise RuntimeError(f"the run ended at t = {run.t}, before the last of the times, {times[-1]}")
     return run
+
+
+def runs_in_threads(problem, times, y0, p):
+    """does an ensemble of this problem run in threads?"""
+    return problem.built(times[0], y0, p, times[-1])[0].runs_in_threads()
+
+
+def ensemble_over(problem, times, y0, p, **more):
+    """runs from times[0] that pass all times, from each row of y0 with each row of p"""
+    refuse_memory(problem)
+    found = problem.ensemble((times[0], times[-1]), y0, p, t_eval=times, **more)
+    if found.failed.size:
+        k = found.failed[0]
+        raise CostateError(found.status[k], f"member {k} of the batch: {found.messages[k]}")
+    if not np.isfinite(found.at).all():
+        k = int(np.argmin(np.isfinite(found.at).all(axis=(1, 2))))
+        raise RuntimeError(f"the run of member {k} of the batch ended before the last of the times, {times[-1]}")
+    return found
 
 
 def curvature(run, times, w, u, v):

@@ -297,7 +297,7 @@ def estimated_once(problem, F, t_span, y0, p, tol, factor, along, product_atol):
                                             pointer(values_p) if b.np else ffi.NULL, J, goal, ffi.NULL))
         more = dict(rtol=goal.rtol, factor=goal.factor, rounds=goal.rounds)
     else:
-        run = problem.integrate(t_span, y, values_p)
+        run = problem.integrate(t_span, b.given(y), values_p)
         if run._b is not b:
             raise Mistrusted("complex steps of the run were wrong")
         run._look_over()

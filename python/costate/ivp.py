@@ -8,6 +8,7 @@ from costate._costate import ffi, lib
 from costate._crossings import EPS, Events
 from costate._derivatives import Trust
 from costate._dense import OdeResult, Steps, constant_solution, degree_of
+from costate._intermediate import Watcher
 from costate._jacobians import Jacobian
 from costate._library import pointer, taken
 from costate._pattern import Outgrown
@@ -15,7 +16,7 @@ from costate.maps import Bound
 from costate.problem import Built, Problem
 
 MESSAGES = {0: "The solver successfully reached the end of the integration interval.",
-            1: "A termination event occurred."}
+            1: "A termination event occurred.", 2: "Solver stopped via callback."}
 ENDLESS = 1e300         # stands for an infinite end of t_span
 LONG = 1e10             # spans above this do not bound the step size from below (the library's eps^(3/2) |t1 - t0|)
 LEAST = 1e-20           # its bound then
@@ -226,20 +227,29 @@ class Compiled:
 class Follower:
     """What Python does after each step: polynomials for dense output, and events."""
 
-    def __init__(self, built, system, events, steps):
+    def __init__(self, built, system, events, steps, callback=None):
         self.system, self.events, self.steps = system, events, steps
+        self.watcher = None if callback is None else Watcher(callback, built, system)
         self.N, self.n = built.N, built.n
 
     def __call__(self, step):
         s, a, b = step._s, step.start, step.end
         if self.steps is not None:
             self.steps.add(s, a, b)
-        if self.events is None:
+        if self.events is None and self.watcher is None:
             return False
 
         def inside(t):
             return self.system.states(step(t, self.n))
-        return self.events.step(a, b, self.system.states(step.state(self.N)[:self.n]), inside)
+        y = self.system.states(step.state(self.N)[:self.n])
+        ended = self.events is not None and self.events.step(a, b, y, inside)
+        if self.watcher is not None:
+            ended |= self.watcher.step(b, y, None if self.steps is None else inside, self.events)
+        return ended
+
+    def stopped(self):
+        """by a callback"""
+        return self.watcher is not None and self.watcher.stopped
 
 
 class Outcome:
@@ -278,7 +288,7 @@ class Outcome:
 class Still:
     """The run of an interval of length 0, or of no equations."""
 
-    status, message, early = lib.COSTATE_OK, "", False
+    status, message, early, stopped = lib.COSTATE_OK, "", False, False
 
     def __init__(self, system, t1, t_eval, events):
         self.t = np.array([system.t0, t1]) if t_eval is None else t_eval
@@ -302,7 +312,7 @@ def refuse(built, outcome, jacobian):
     built.check(outcome.status)
 
 
-def run(system, method, found, t1, t_eval, dense_output, events, jacobian, options):
+def run(system, method, found, t1, t_eval, dense_output, events, jacobian, options, callback):
     """(a run, its Events or None, its OdeSolution or None)"""
     seen = Events(events, system) if events is not None else None
     if system.size == 0 or system.t0 == t1:
@@ -311,10 +321,11 @@ def run(system, method, found, t1, t_eval, dense_output, events, jacobian, optio
     built, y, p = system.build(method, jacobian, options)
     built.scales.between(system.t0, finite(t1))
     steps = Steps(built.n, degree_of(found)) if dense_output else None
-    follower = Follower(built, system, seen, steps) if seen or steps else None
+    follower = Follower(built, system, seen, steps, callback) if seen or steps or callback else None
     try:
         outcome = Outcome(built, system, finite(t1), y, p, t_eval, follower)
-        if outcome.status in ERRORS and not (seen and seen.ended):
+        outcome.stopped = follower is not None and follower.stopped()
+        if outcome.status in ERRORS and not (seen and seen.ended) and not outcome.stopped:
             refuse(built, outcome, jacobian)
     finally:
         built.owner.handle = None               # the owner and its handle refer to each other
@@ -340,7 +351,7 @@ def cut(outcome, ended, t_eval, forward):
 
 def result(outcome, seen, sol, jacobian, t_eval, forward):
     ended = seen.ended if seen else None
-    status = 1 if ended or outcome.early else 0 if outcome.status == lib.COSTATE_OK else -1
+    status = 1 if ended or outcome.early else 2 if outcome.stopped else 0 if outcome.status == lib.COSTATE_OK else -1
     t, y = cut(outcome, ended, t_eval, forward)
     stats, given = outcome.stats, jacobian is not None and jacobian.given
     njev = stats["jac"] if not given else 0 if jacobian.constant else jacobian.calls
@@ -353,7 +364,7 @@ def result(outcome, seen, sol, jacobian, t_eval, forward):
 
 def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, events=None, vectorized=False,
               args=None, *, first_step=None, max_step=np.inf, min_step=0, rtol=1e-3, atol=1e-6, jac=None,
-              jac_sparsity=None, lband=None, uband=None, stops=None, **options):
+              jac_sparsity=None, lband=None, uband=None, stops=None, callback=None, **options):
     """Solves y' = fun(t, y), y(t0) = y0 from t0 to t1.  Arguments and result are those of scipy.integrate.solve_ivp.
 
     fun                 a function fun(t, y, *args) that returns n values; y may be complex.  Or a Model: args are then
@@ -375,6 +386,8 @@ def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, e
     lband, uband        of a banded df/dy.  jac then returns its diagonals: element [uband + i - j, j] is df_i/dy_j
     stops               known times at which fun jumps in t, in any order: a step ends at each, and fun is called with t
                         slightly before it in this step, slightly behind it in the next one.  Not in SciPy
+    callback            callback(r), called after each step; it may raise StopIteration to end the run with status 2.
+                        r has current_t, current_y, t, y, and the other members of SciPy's intermediate results
     options             any option of the library (costate.option_names()), as max_steps=1000
 
     With dense_output, events or t_eval, "auto" and "radau" take steps that are as accurate inside as at their ends
@@ -402,7 +415,8 @@ def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, e
     jacobian = Jacobian(system, jac, jac_sparsity, lband, uband) if of_jac and not useless and system.size else None
     while True:
         try:
-            outcome = run(system, name, found, t1, t_eval, dense_output, events, jacobian, options)
+            outcome = run(system, name, found, t1, t_eval, dense_output, events, jacobian, options,
+                          callback)
             return result(*outcome, jacobian, t_eval, t1 >= t0)
         except Outgrown as error:
             jacobian.pattern = error.wanted

@@ -1,6 +1,7 @@
 """Runs as functions of JAX: arrays y0 and p to states at given times, with gradients and gradients of gradients.
 
-Not tested: JAX was not available where costate is tested; tests/python/test_jax.py is skipped there."""
+Experimental, and not tested: JAX was not available where costate is tested; tests/python/test_jax.py is skipped
+there."""
 import inspect
 
 import jax
@@ -13,7 +14,7 @@ LOOP = dict(vmap_method="sequential") if "vmap_method" in inspect.signature(jax.
 
 
 def odesolve(problem, t):
-    """A function of (y0, p), arrays (n,) and (np,), that returns the states at the times t: (len(t), n).
+    """A function of (y0, p), arrays (n,) and (np,), that returns the states at the times t: (len(t), n).  Experimental.
 
     problem: a Problem; t: two or more times, strictly increasing or decreasing; the run starts at t[0].  The function
     is written for jit, grad, vjp and vmap (a loop); jax.grad of a jax.grad needs the problem's second derivatives.  JAX

@@ -184,15 +184,19 @@ class Bound:
         """(t, y, p) or (t, y, p, m) of a costate_point; its situation is that of all that follows"""
         if self.relations is not None:
             self.situation = Situation(x.mode, tuple(x.relation[k] for k in range(self.relations)))
-        at = (self.scales.inside(x.t), taken(x.y, self.n), taken(x.p, self.np) if x.p else np.empty(self.np))
+        at = (self.scales.inside(x.t), self.states(x), taken(x.p, self.np) if x.p else np.empty(self.np))
         return at + (taken(x.m, self.nm),) if self.nm else at
 
     def along(self, d):
         """the same of a direction, whose parts may be NULL: zero"""
         def part(p, count):
             return taken(p, count) if p else np.zeros(count)
-        along = (d.t, part(d.y, self.n), part(d.p, self.np))
+        along = (d.t, self.states(d), part(d.p, self.np))
         return along + (part(d.m, self.nm),) if self.nm else along
+
+    def states(self, x):
+        """y of a point or direction"""
+        return taken(x.y, self.n) if x.y else np.zeros(self.n)
 
     # ---- Jacobians with respect to t, y, p and m: (k,), (k, n), (k, np), (k, nm)
 
@@ -474,9 +478,17 @@ def in_pattern(pattern, matrix, name):
         raise ValueError(f"{name} has entries outside sparsity") from None
 
 
+def layout(matrix, pattern, name):
+    """a matrix as the library reads it: by columns, or in a pattern"""
+    if pattern is not None:
+        return np.ascontiguousarray(in_pattern(pattern, matrix, name), dtype=float)
+    matrix = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    return np.ascontiguousarray(matrix.T, dtype=float)
+
+
 def wanted(g):
-    """which parts of a gradient are requested: by t, y, p, m"""
-    return bool(g.t), bool(g.y), bool(g.p), bool(g.m)
+    """which parts of a gradient are requested: by t, y (or y'), p, m"""
+    return bool(g.t), bool(g.y) or bool(g.yp), bool(g.p), bool(g.m)
 
 
 def dense(matrix):
@@ -519,7 +531,7 @@ def hook(slot, name):
     ffi.def_extern(error=-1, onerror=strayed)(callback)
 
 
-for slot_ in ("rhs", "cost", "guard", "jump", "conditions"):
+for slot_ in ("rhs", "cost", "guard", "jump", "conditions", "residual", "transition", "after_step", "invariant"):
     for product_ in ("value", "tangent", "adjoint", "tangent2", "adjoint_tangent"):
         hook(slot_, product_)
 
@@ -539,7 +551,12 @@ def guarded(f):
 
 @guarded
 def jac(owner, x, J):
-    owner.slots["rhs"].jac(x, J)
+    (owner.slots.get("rhs") or owner.slots["residual"]).jac(x, J)
+
+
+@guarded
+def jac_yp(owner, x, J):
+    owner.slots["residual"].jac_yp(x, J)
 
 
 @guarded

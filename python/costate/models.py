@@ -36,6 +36,9 @@ class Model:
                 later runs then use the compiled model.  True: wait for the compiler; False: byte code only.  Results
                 have the same bits.  Models on grids and those with hundreds of reactions are compiled in any case
 
+    lanes       True: the model is compiled with maps that treat 2, 4 or 8 members of an ensemble side by side, as the
+                registers of this processor allow; ensembles use them
+
     name, states, parameters, costs, outputs, memory    the name of the model and those of its quantities
     hidden      names of the memory variables that the text does not name: they need no initial values
     units       units by name
@@ -48,11 +51,14 @@ class Model:
 
     differences = False         # all derivatives are those of the equations
 
-    def __init__(self, text, *, file="model.eq", sizes=None, compiled=None):
+    def __init__(self, text, *, file="model.eq", sizes=None, compiled=None, lanes=False):
         if text.endswith(".eq") and "\n" not in text:
             raise ModelError(f"{text} is the name of a file, not equations: use Model.from_file({text!r})")
         if compiled not in (None, True, False):
             raise ValueError(f"compiled={compiled!r}; expected None, True or False")
+        if lanes and compiled is False:
+            raise ValueError("lanes are compiled: leave out compiled=False")
+        self.has_lanes, compiled = bool(lanes), True if lanes else compiled
         self.text, self.file, self._wanted, self._background = text, str(file), compiled, None
         self._c = self._first()
         self._kept = [self._c]                  # runs may use byte code after the model was compiled
@@ -70,15 +76,16 @@ class Model:
         self.defaults = self._defaults()
 
     @classmethod
-    def from_file(cls, path, *, sizes=None, compiled=None):
+    def from_file(cls, path, *, sizes=None, compiled=None, lanes=False):
         """the model of an equation file"""
         if Path(path).suffix in MECHANISMS:
             raise ModelError(f"{path} is a chemical mechanism; Python reads equation files: write one with "
                              f"costate-model {path} -o {Path(path).stem}.eq")
-        return cls(Path(path).read_text(encoding="utf-8-sig"), file=path, sizes=sizes, compiled=compiled)
+        return cls(Path(path).read_text(encoding="utf-8-sig"), file=path, sizes=sizes, compiled=compiled,
+                   lanes=lanes)
 
     def __reduce__(self):
-        return restored, (type(self), self.text, self.file, self.sizes, self._wanted)
+        return restored, (type(self), self.text, self.file, self.sizes, self._wanted, self.has_lanes)
 
     def __repr__(self):
         counts = [(self.n, "state"), (self.np, "parameter"), (self.nq, "running cost"), (self.nm, "memory variable"),
@@ -90,7 +97,7 @@ class Model:
     def _first(self):
         """what runs first: a Compiled or a Program"""
         if self._wanted or self._wanted is None and sys.version_info < NEEDED:
-            return _compile.compiled(self.text, self.file)
+            return _compile.compiled(self.text, self.file, self.has_lanes)
         if self._wanted is None and _compile.has_compiler():
             before = _compile.found(self.text, self.file)
             if before is not None:
@@ -133,6 +140,10 @@ class Model:
     def backend(self):
         """the linear solver of the model; None: that of the library"""
         return None if self._arguments else self._c.backend
+
+    def lanes(self):
+        """costate_lane_maps, or None"""
+        return self._c.lanes() if self.has_lanes else None
 
     # ---- what the C of a grid offers
 
@@ -339,8 +350,8 @@ class Model:
             raise ArithmeticError(f"{what} of {self.name}: a value is not defined there")
 
 
-def restored(cls, text, file, sizes, compiled):
-    return cls(text, file=file, sizes=sizes, compiled=compiled)
+def restored(cls, text, file, sizes, compiled, lanes):
+    return cls(text, file=file, sizes=sizes, compiled=compiled, lanes=lanes)
 
 
 def near(names, known, what, model):

@@ -6,6 +6,7 @@ import numpy as np
 
 from costate import _library as library
 from costate import _shown as shown
+from costate import _consistent, _linear, _tapes, residual as residuals
 from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, taken, vector
 from costate.functional import Functional, Start, estimated, second_order
@@ -13,12 +14,14 @@ from costate._derivatives import Mistrusted, Scales, Trust
 from costate._copies import OfProblem, OfRun
 from costate._formed import formed
 from costate._pattern import Pattern
-from costate.maps import (Bound, Map, Owner, Situation, as_map, in_pattern, least_exact,
+from costate._untraced import use_of
+from costate.after_step import as_after_step, place_after_step
+from costate.maps import (Bound, Map, Owner, Situation, as_map, layout, least_exact,
                           raise_what_was_raised)
 from costate._ways import Ways
 from costate.result import Result
 from costate.review import reviewed
-from costate.tracing import Use, asked
+from costate.tracing import asked
 
 
 AT_START = {None: lib.COSTATE_START_DEFAULT, "fire": lib.COSTATE_START_FIRE, "ignore": lib.COSTATE_START_IGNORE}
@@ -34,13 +37,22 @@ class Event:
     active, to  modes: in which the guard is looked at, or the times count, and that after the event; None: all, the
                 same.  The first mode is that of the option mode, 0
     at_start    what an event does whose guard is zero at t0: "fire", "ignore", or None: fire if the guard moves
-                strictly in its direction"""
+                strictly in its direction
+
+    Of residuals:
+    slopes      True: guard and jump are functions of (t, y, yp, p), where yp is y', or a Residual
+    transition  instead of jump: a function T(t, y, yp, p) of n values that are 0 after the event, or a Transition; y
+                and yp are (2, n): row 0 after the event, row 1 before it"""
 
     def __init__(self, guard=None, *, times=None, jump=None, direction=0, terminal=False, passes=False,
-                 at_start=None, active=None, to=None):
+                 at_start=None, active=None, to=None, slopes=False, transition=None):
         if (guard is None) == (times is None):
             raise ValueError("an event has a guard, or times")
-        self.guard, self.jump = as_map(guard), as_map(jump)
+        if jump is not None and transition is not None:
+            raise ValueError("an event has a jump or a transition, not both")
+        kind = residuals.as_residual if slopes else as_map
+        self.guard, self.jump, self.slopes = kind(guard), kind(jump), bool(slopes)
+        self.transition = residuals.as_residual(transition, residuals.Transition)
         self.times = None if times is None else np.array(times, dtype=float, ndmin=1)
         self.direction, self.terminal, self.passes = int(np.sign(direction)), bool(terminal), bool(passes)
         if at_start not in AT_START:
@@ -82,6 +94,7 @@ class Built:
         self.n, self.np, self.nm = n, np_, problem.memory
         self.first, self.slope, self.lock = at, None, threading.RLock()     # one call at a time, also of several runs
         self.bounds, self.of_compiled = [], "exact"
+        self.pieces, self.compiled, self.calls_python = [], [], False       # of after_step
         self.scales = Scales(smallest(problem, at), stops=problem.jumps())
         model = problem.model
         self.compiled_way = None                # that of compiled functions alone, which does not change
@@ -99,17 +112,27 @@ class Built:
         self.stops = problem.stops if trace is None else np.union1d(problem.stops, trace.stops)
         if self.stops.size:
             self.P.nstops, self.P.stops = self.stops.size, pointer(self.stops)
-        self.N = self.n + self.nq + self.nm
+        if problem.after_step is not None:
+            place_after_step(self)
+        self.N = self.n + self.nq + self.P.nm
         self.options()
+        pieces, self.pieces = self.pieces, []
         self.solver = ffi.gc(lib.costate_new(library.method(problem.method), self.P, self.o), lib.costate_free)
+        self.pieces = pieces                    # behind the solver, which is freed before
         self.refuse(lib.costate_status(self.solver))
 
     def is_outdated(self):
         """was the model, or what was traced, compiled since?  Then a new solver has the same results, unless it begins
-        where the last run ended"""
+        where the last run ended.  Or do compiled functions read something else now?"""
+        if not all(compiled.holds() for compiled in self.compiled):
+            return True
         if self.of is None or self.problem.options.get("warm"):
             return False
         return self.of != (self.problem.model.problem if self.trace is None else self.trace.engine.now().problem)
+
+    def runs_in_threads(self):
+        """are all functions compiled, so that members of an ensemble need no GIL?"""
+        return (self.problem.model is not None or self.trace is not None) and not self.calls_python
 
     # ---- structs
 
@@ -130,8 +153,9 @@ class Built:
 
     def bind(self, of, slot, name, rows, owner=None):
         """a map, whose complex steps are checked at the first point"""
-        bound = Bound(of, name, self.n, self.np, self.nm, rows, self.problem.trust, self.scales,
-                      len(self.problem.relations) if self.problem.switched else None)
+        kind = residuals.BoundPairs if isinstance(of, residuals.Residual) else Bound
+        bound = kind(of, name, self.n, self.np, self.nm, rows, self.problem.trust, self.scales,
+                     len(self.problem.relations) if self.problem.switched else None)
         (owner or self.owner).slots[slot] = bound
         self.bounds.append(bound)
         for _ in self.first[1:]:
@@ -152,8 +176,11 @@ class Built:
 
     def fill(self, at):
         problem, P = self.problem, self.P
-        P.n, P.np, P.nm, P.ctx = self.n, self.np, self.nm, self.owner.handle if self.of is None else self.of.ctx
-        rhs = self.place(P, "rhs", problem.rhs, "rhs", "fun", self.n)
+        P.n, P.np, P.nm, P.ctx = self.n, self.np, self.nm, self.owner.handle
+        if self.of is not None and problem.w is None:
+            P.ctx = self.of.ctx                 # of byte code; compiled C needs none
+        implicit = problem.residual is not None
+        rhs = None if implicit else self.place(P, "rhs", problem.rhs, "rhs", "fun", self.n)
         if rhs is not None and (problem.rhs.jac is not None or rhs.way(1) == "differences"):
             P.jac = lib.costate_py_jac
         self.nq = 0
@@ -162,10 +189,17 @@ class Built:
             self.nq = np.atleast_1d(np.asarray(problem.cost.on_copies().value(*at, *last))).size
             self.place(P, "cost", problem.cost, "cost", "cost", self.nq)
         P.nq = self.nq
-        if rhs is None:
+        if implicit:
+            residuals.placed(self, self.given_pattern())
+        elif problem.w is not None:
+            _linear.own_matrix(self, problem.w, self.given_pattern())
+        elif rhs is None:
             self.compiled_matrices()
         else:
             self.matrices(rhs)
+        if problem.index is not None:
+            self.keep.append(_consistent.index_of(problem, self.n))
+            P.index = ffi.cast("int *", ffi.from_buffer(self.keep[-1]))
         self.events()
         self.relations()
 
@@ -178,23 +212,27 @@ class Built:
             Pattern.of(sparsity_matrix(self.problem.sparsity), n, "sparsity")       # refuses one of another shape
         self.P.jac, self.P.pattern, self.P.mass = of.jac, of.pattern, of.mass
 
+    def given_pattern(self):
+        """a Pattern, which the struct has, too; or None"""
+        if self.problem.sparsity is None:
+            return None
+        pattern = Pattern.of(sparsity_matrix(self.problem.sparsity), self.n, "sparsity")
+        self.P.pattern = pattern.struct(self.keep)
+        return pattern
+
     def matrices(self, rhs):
         """the mass matrix and the sparsity pattern"""
-        problem, P, n = self.problem, self.P, self.n
-        if problem.sparsity is not None:
-            rhs.pattern = Pattern.of(sparsity_matrix(problem.sparsity), n, "sparsity")
-            P.pattern = rhs.pattern.struct(self.keep)
-        if problem.mass is None:
+        rhs.pattern = self.given_pattern()
+        self.mass_matrix(rhs.pattern)
+
+    def mass_matrix(self, pattern):
+        mass, n = self.problem.mass, self.n
+        if mass is None:
             return
-        if np.shape(problem.mass) != (n, n):
-            raise ValueError(f"mass has shape {np.shape(problem.mass)}; expected ({n}, {n})")
-        matrix = problem.mass if hasattr(problem.mass, "tocsr") else np.asarray(problem.mass, dtype=float)
-        if rhs.pattern is None:
-            matrix = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-            self.owner.mass = np.ascontiguousarray(matrix.T)
-        else:
-            self.owner.mass = np.ascontiguousarray(in_pattern(rhs.pattern, matrix, "mass"), dtype=float)
-        P.mass = lib.costate_py_mass
+        if np.shape(mass) != (n, n):
+            raise ValueError(f"mass has shape {np.shape(mass)}; expected ({n}, {n})")
+        self.owner.mass = layout(mass if hasattr(mass, "tocsr") else np.asarray(mass, dtype=float), pattern, "mass")
+        self.P.mass = lib.costate_py_mass
 
     def structs(self, kind, items, more=0):
         """(struct, item, owner of its callbacks) for each of P.<kind>, which are made for these items; more: structs
@@ -217,6 +255,10 @@ class Built:
                 event.ntimes, event.times = len(of.times), pointer(of.times)
             if of.jump is not None:
                 self.place(event, "jump", of.jump, "jump", f"the jump of events[{k}]", self.n + self.nm, owner)
+            if of.transition is not None:
+                self.place(event, "transition", of.transition, "transition", f"the transition of events[{k}]", self.n,
+                           owner)
+            event.slopes = of.slopes
             event.direction, event.terminal, event.passes = of.direction, of.terminal, of.passes
             event.at_start = of.at_start
             setattr(event, "from", lib.COSTATE_ANY_MODE if of.active is None else of.active)
@@ -246,8 +288,10 @@ class Built:
             o.differences = 1                   # in place of second derivatives, too
         if self.trace is not None and self.trace.conditions(self.of) and "sliding" not in problem.options:
             o.sliding = 1                       # a function may slide: its callbacks chattered
+        if problem.preconditioner is not None:
+            o.preconditioner = _linear.preconditioner(self, problem.preconditioner)
         compiled = problem.model if self.trace is None else self.engine
-        if compiled is not None and compiled.backend and not o.solver:
+        if compiled is not None and compiled.backend and not o.solver and problem.w is None:
             o.backend = compiled.backend
         self.watch.handle, self.watch.n, self.watch.N = self.owner.handle, self.n, self.N
         o.on_step, o.on_step_ctx = ffi.addressof(lib, "costate_watch_step"), self.watch
@@ -258,7 +302,7 @@ class Built:
         if self.slope is None:
             at = (self.scales.middle(self.first[0]), *self.first[1:])
             self.slope = self.of_compiled == "differences" or all(
-                bound.has_slope(at) for slot, bound in self.owner.slots.items() if slot in ("rhs", "cost"))
+                bound.has_slope(at) for slot, bound in self.owner.slots.items() if slot in ("rhs", "residual", "cost"))
         return self.slope
 
     def state(self, y, t, p):
@@ -277,6 +321,12 @@ class Built:
         if y.size > self.n:
             full[self.N - self.nm:] = y[self.n:]
         return full
+
+    def given(self, y):
+        """y0 of a state of N values"""
+        if self.problem.model is not None:
+            return y
+        return np.concatenate([y[:self.n], y[self.n + self.nq:self.n + self.nq + self.nm]])
 
     # ---- calls
 
@@ -307,24 +357,6 @@ def sparsity_matrix(of):
     return of if hasattr(of, "tocsc") else np.asarray(of)
 
 
-def checked_times(t_eval, t0, t1):
-    """times at which the state is wanted, as an array: in the order of the run, from t0 to t1"""
-    if t_eval is None:
-        return np.empty(0)
-    times = np.array(t_eval, dtype=float, ndmin=1)
-    if times.ndim > 1:
-        raise ValueError(f"t_eval has shape {times.shape}; expected (k,)")
-    outside = ~((times >= min(t0, t1)) & (times <= max(t0, t1)))
-    if outside.any():
-        raise ValueError(f"t_eval has {times[outside][0]:.10g}, which is not between t0 = {t0:.10g} and t1 = {t1:.10g}")
-    steps = np.diff(times) if t1 >= t0 else -np.diff(times)
-    if np.any(steps < 0):
-        k = int(np.argmax(steps < 0))
-        raise ValueError(f"t_eval is not sorted in the order of the run: {times[k + 1]:.10g} comes after "
-                         f"{times[k]:.10g}")
-    return times
-
-
 def sorted_times(stops):
     """the stops of a problem, each once"""
     times = np.unique(np.array(() if stops is None else stops, dtype=float))
@@ -337,9 +369,13 @@ class Problem(OfProblem):
     """Equations y' = f(t, y, p), and how they are solved.
 
     rhs         a function f(t, y, p) that returns n values, a Map with derivatives, or a Model (compiled)
-    jac, jac_p, jac_t, jac_m, jvp, vjp, hvp     derivatives of a function rhs, as of Map
+    residual    instead: F(t, y, yp, p) = 0, where yp is y': a function of n values, or a Residual with derivatives
+    jac, jac_p, jac_t, jac_m, jvp, vjp, hvp     derivatives of a function rhs, as of Map; with jac_yp, of a residual, as
+                of Residual
     cost        running costs r(t, y, p): q' = r, q = 0 at the start
-    mass        M in M y' = f, n by n, may be singular (index 1)
+    mass        M in M y' = f, n by n, may be singular
+    index       n numbers: 0: y' of this unknown is determined; 1 or 2: it is algebraic, of this index.  None: no
+                unknown has index 2
     sparsity    where the Jacobian (and M) may have entries that are not zero: a matrix, dense or SciPy's sparse; large
                 systems are then solved by sparse factorisations, and jac may return a sparse matrix
     events      an Event, or a list of Event, or of guards
@@ -347,6 +383,8 @@ class Problem(OfProblem):
                 one argument more, behind the others: its members mode and relation are the mode and the values
     stops       known times at which rhs or cost jumps in t, in any order: tables, doses, controls.  A step ends at
                 each, and t is slightly before it in this step and slightly behind it in the next one
+    after_step  a function of (t, y, p), or a Map, whose n values are the state after each step; or AfterStep, Bounds,
+                Projection, Relaxation
     memory      number of memory variables: constants that jumps change; functions then receive them as a 4th argument
     method      "auto", or a name (costate.methods()); SciPy's names are understood.  Composite methods such as auto
                 take steps that are as accurate inside as at their ends (the option `accurate_inside`), unless `members`
@@ -354,23 +392,37 @@ class Problem(OfProblem):
     rtol, atol  1e-6; numbers, or n of them
     derivatives "auto": those that are not given are complex steps where functions compute with complex y, else
                 differences; or one of "complex step", "differences"
+    preconditioner
+                with solver="gmres" or "preconditioner": (setup, solve).  setup(sigma, t, y, p) returns what
+                solve(x, transpose, of) receives last, or is None.  solve returns P^-1 x, or if transpose P^-T x, where
+                P approximates sigma M - J, J = df/dy.  solver="preconditioner": P itself is the matrix of the stages
+                of a W-method
+    w           W-methods: a matrix in place of J, n by n, dense or sparse, or a function of p
     options     members of costate_options by name, as storage="checkpoints", max_steps=10**6"""
 
-    def __init__(self, rhs, *, jac=None, jac_p=None, jac_t=None, jac_m=None, jvp=None, vjp=None, hvp=None, cost=None,
-                 mass=None, sparsity=None, events=(), relations=(), stops=(), memory=0, method="auto", rtol=1e-6,
-                 atol=1e-6, derivatives="auto", trace="auto", **options):
+    def __init__(self, rhs=None, *, residual=None, jac=None, jac_yp=None, jac_p=None, jac_t=None, jac_m=None, jvp=None,
+                 vjp=None, hvp=None, cost=None, mass=None, index=None, sparsity=None, events=(), relations=(), stops=(),
+                 after_step=None, memory=0, method="auto", rtol=1e-6, atol=1e-6, derivatives="auto", trace="auto",
+                 preconditioner=None, w=None, **options):
         given = dict(jac=jac, jac_p=jac_p, jac_t=jac_t, jac_m=jac_m, jvp=jvp, vjp=vjp, hvp=hvp)
         self.model = rhs if hasattr(rhs, "problem") else None
+        self.residual = residuals.given_residual(rhs, residual, jac_yp, given, mass, w)
         if self.model is not None or isinstance(rhs, Map):
             if any(f is not None for f in given.values()):
                 raise TypeError("derivatives are given with a function; a Map or Model has its own")
-        others = cost or mass is not None or sparsity is not None or events or relations or memory
+        others = cost or events or relations or memory or any(of is not None for of in (mass, index, w, sparsity))
         if self.model is not None and others:
-            raise TypeError("costs, mass, sparsity, events, relations and memory of a Model are in its equations")
-        self.rhs = None if self.model is not None else rhs if isinstance(rhs, Map) else Map(rhs, **given)
+            raise TypeError("costs, mass, index, w, sparsity, events, relations and memory of a Model are in its "
+                            "equations")
+        self.rhs = rhs if isinstance(rhs, Map) or rhs is None or self.model is not None else Map(rhs, **given)
+        self.rhs = None if self.model is not None else self.rhs
         self.cost, self.mass, self.sparsity, self.memory = as_map(cost), mass, sparsity, int(memory)
         events = [events] if isinstance(events, Event) or callable(events) else events
         self.events = [e if isinstance(e, Event) else Event(e) for e in events]
+        if self.residual is None and any(e.slopes or e.transition is not None for e in self.events):
+            raise TypeError("slopes and transition are for events of a residual")
+        self.after_step, self.preconditioner, self.w, self.index = (
+            as_after_step(after_step), _linear.pair(preconditioner), w, None if index is None else tuple(index))
         self.relations = [r if isinstance(r, Relation) else Relation(r) for r in relations]
         self.switched = bool(self.relations) or any(e.active is not None or e.to is not None for e in self.events)
         self.stops = sorted_times(stops)
@@ -386,7 +438,7 @@ class Problem(OfProblem):
                 library.set_option(None, name, None, None)
         self.options, self.trust = options, Trust(derivatives, bool(options.get("differences")))
         self.asked = asked(trace)
-        self._use = Use(self)
+        self._use = use_of(self)
         self.formed, self._local = {}, threading.local()         # formed: the same for y0 and p that are not vectors
 
     __repr__ = shown.of_problem
@@ -448,6 +500,8 @@ class Problem(OfProblem):
         n, y, p = self.sizes(t, y0, p)
         at = (float(t), y[:n].copy(), p.copy()) + ((y[n:].copy(),) if self.memory else ())
         known, trace = getattr(self._local, "built", None), self._use.at(self, n, p.size, at, t1, stepwise)
+        if trace is not None and self.w is not None and not trace.engine.wait():
+            trace = None                        # w is a callback, with the ctx of all maps: byte code needs its own
         if known is None or (known.n, known.np) != (n, p.size) or known.trace is not trace or \
                 known.is_outdated():
             known = self._local.built = Built(self, n, p.size, at, trace)
@@ -464,14 +518,16 @@ class Problem(OfProblem):
 
     # ---- runs
 
-    def integrate(self, t_span, y0=None, p=None, *, t_eval=None, record=True, dense=False, on_step=None):
+    def integrate(self, t_span, y0=None, p=None, *, t_eval=None, record=True, dense=False, on_step=None, tape=None):
         """Runs from t_span[0] to t_span[1].  Returns a Run.
 
         t_eval: times between t_span[0] and t_span[1], in this order, at which the state is wanted (run.at); record:
         True: the run can be differentiated, and evaluated at any time; dense: True: the run has steps_t and steps_y,
-        the ends of all steps; on_step(step): called after each step, returns True to stop.  It begins again at the
+        the ends of all steps; tape: a path: the record is written to this file while the run goes on, instead of to
+        memory, and can be read again with load and resume; a file that is not a tape is not overwritten; on_step(step):
+        called after each step, returns True to stop.  It begins again at the
         start where complex steps of a function turn out to be wrong, which are then replaced by differences"""
-        more = dict(t_eval=t_eval, record=record, dense=dense, on_step=on_step)
+        more = dict(t_eval=t_eval, record=record, dense=dense, on_step=on_step, tape=tape)
         other = formed(self, y0, p)
         return Run(self, t_span, y0, p, **more) if other is None else other.integrate(t_span, y0, p, **more)
 
@@ -498,6 +554,30 @@ class Problem(OfProblem):
         if (other := formed(self, y0, p)) is not None:
             return other.gradient(functional, t_span, y0, p, tol=tol, estimate=estimate, factor=factor)
         return estimated(self, functional, t_span, y0, p, tol, factor)
+
+    def consistent(self, t, y0=None, p=None, *, yp0=None):
+        """(y, y'), (n,) each, that satisfy the equations at t, from the guesses y0 and yp0 (None: 0).
+
+        Unknowns with index 0 are kept, the others are solved for; where index is None, those whose y' appears in no
+        equation.  Unknowns of index 2 are solved for, and y is moved onto the constraints.  y' of what is solved for is
+        0"""
+        other = formed(self, y0, p)
+        return _consistent.consistent(self, t, y0, p, yp0) if other is None else other.consistent(t, y0, p, yp0)
+
+    def load(self, path, t_span, y0=None, p=None):
+        """The Run whose tape is in a file, which integrate(..., tape=path) wrote: perhaps in another process, perhaps
+        only up to the last state from which a run that was killed can be resumed.
+
+        t_span, y0, p: those of the run.  They are compared with the tape by repeating its steps once"""
+        other = formed(self, y0, p)
+        return _tapes.load(self, path, t_span, y0, p) if other is None else other.load(path, t_span, y0, p)
+
+    def resume(self, path, t_span, y0=None, p=None):
+        """Completes the run in a file that was killed, stopped or failed, up to its end: a Run with the same bits as if
+        it had not been interrupted.  The arguments are those of load"""
+        other = formed(self, y0, p)
+        return _tapes.load(self, path, t_span, y0, p, resume=True) if other is None else \
+            other.load(path, t_span, y0, p, resume=True)
 
     def check(self, t_span, y0=None, p=None):
         """A Review of the problem along the run from t_span[0] to t_span[1]: callbacks and their derivatives at points
@@ -549,7 +629,7 @@ def derived(method):
     return call
 
 
-class Run(OfRun):
+class Run(OfRun, _tapes.Continued):
     """A run: t, y, costs, memory at its end; with a tape: tangents, adjoints, dense output run(t).
 
     t, y        where it ended; y: n states; q: running costs; m: memory variables
@@ -562,10 +642,11 @@ class Run(OfRun):
                 way of all that were used; derivatives.by_map says it for each function and argument.  It can change
                 when complex steps turn out to be wrong: the run is then repeated with differences"""
 
-    def __init__(self, problem, t_span, y0, p, t_eval, record, dense, on_step):
+    def __init__(self, problem, t_span, y0, p, t_eval, record, dense, on_step, tape=None):
         self.problem, (self.t0, self._t1), self.stopped = problem, (float(t) for t in t_span), False
+        self._file, self._parts, self._read = _tapes.checked_path(tape, record), [], False
         self._given, self.gradient_error = tuple(None if a is None else np.array(a) for a in (y0, p)), None
-        self._options = checked_times(t_eval, self.t0, self._t1), record, dense
+        self._options = _tapes.checked_times(t_eval, self.t0, self._t1), record, dense
         self._integrate(on_step)
 
     __repr__ = shown.of_run
@@ -594,22 +675,45 @@ class Run(OfRun):
                 self.problem.rebuild()
 
     def _integrate_once(self, y, on_step, times, record, dense):
-        b, t1 = self._b, self.t if self.stopped and on_step is None else self._t1
-        self._y0, self._looked, self._known_wrong = y.copy(), False, frozenset(self.problem.trust.wrong)
-        self._tape = ffi.gc(lib.costate_tape_new(), lib.costate_tape_free) if record else None
-        found = np.full((len(times), b.n), np.nan)
+        """the run, and its continuations"""
+        b, wrong = self._b, frozenset(self.problem.trust.wrong)
+        alike = getattr(self, "_known_wrong", wrong) == wrong               # steps are those of before
+        parts = list(self._parts) or [(self._t1, times, None)]
+        if self.stopped and on_step is None:
+            parts[-1] = (self.t, *parts[-1][1:])
+        self._y0, self._looked, self._known_wrong = y.copy(), False, wrong
+        self._tape = _tapes.new(self._file) if record else None
+        p = pointer(self._p) if b.np else ffi.NULL
+
+        def begin(t1):
+            return lib.costate_integrate(b.solver, self.t0, t1, pointer(y), p, self._tape or ffi.NULL)
+        for k, (t1, times, stop) in enumerate(parts, 1):
+            stopping = on_step if k == len(parts) else None
+            if stop is not None:                # where on_step ended this part
+                stopping, t1 = (_tapes.stops_at(stop), t1) if alike else (None, stop)
+            if k == 1:
+                self._part(begin, y, self.t0, self._y0, t1, times, dense, stopping, True)
+            else:
+                self._continue(t1, times, stopping)
+            self.stopped &= k == len(parts)
+
+    def _part(self, call, y, t0, y0, t1, times, dense, on_step, first=False):
+        """one call of the library, to t1; y: the state at its end; y0: at its start, t0"""
+        b, found = self._b, np.full((len(times), self._b.n), np.nan)
         self._watch(times, found, dense, on_step if b.trace is None else b.trace.watched(on_step))
-        status = lib.costate_integrate(b.solver, self.t0, t1, pointer(y), pointer(self._p) if b.np else ffi.NULL,
-                                       self._tape or ffi.NULL)
+        status = call(t1)
         self.stopped |= status == lib.COSTATE_STOPPED and on_step is not None and b.owner.raised is None
-        if dense:
-            self.steps_t, self.steps_y = self._steps_kept()
+        steps = self._steps_kept(t0, y0) if dense else None
         self._stats = ffi.new("costate_stats *", lib.costate_get_stats(b.solver)[0])
         self._watch(np.empty(0), found, False, None)
         b.check(lib.COSTATE_OK if self.stopped else status)
-        found[times == self.t0] = self._y0[:b.n]            # lies in no step
+        found[times == t0] = y0[:b.n]                       # lies in no step
         self.message = library.said(lib.costate_message(b.solver))
-        self.t, self.y, self.at = lib.costate_time(b.solver), y[:b.n].copy(), found.T
+        self.t, self.y = lib.costate_time(b.solver), y[:b.n].copy()
+        self.at = found.T if first else np.hstack([self.at, found.T])
+        if dense:
+            self.steps_t, self.steps_y = steps if first else (np.concatenate([self.steps_t, steps[0][1:]]),
+                                                              np.hstack([self.steps_y, steps[1][:, 1:]]))
         self.q, self.m, self._end = y[b.n:b.n + b.nq].copy(), y[b.n + b.nq:].copy(), y
         self.derivatives = b.way
 
@@ -644,10 +748,10 @@ class Run(OfRun):
         w.python, b.owner.on_step = on_step is not None, on_step
         lib.costate_reset_stats(b.solver)
 
-    def _steps_kept(self):
+    def _steps_kept(self, t0, y0):
         b, w = self._b, self._b.watch
         y = taken(w.y, w.steps * b.N).reshape(-1, b.N)
-        return np.concatenate([[self.t0], taken(w.t, w.steps)]), np.vstack([self._y0, y])[:, :b.n].T
+        return np.concatenate([[t0], taken(w.t, w.steps)]), np.vstack([y0, y])[:, :b.n].T
 
     def plot(self, **more):
         """draws the states over time: costate.plots.plot_run, which needs Matplotlib; returns the axes"""

@@ -2,7 +2,7 @@
 import numpy as np
 import torch
 
-from costate._states import checked_times, curvature, run_over
+from costate._states import checked_times, curvature, ensemble_over, run_over, runs_in_threads
 
 
 def odesolve(problem, y0, p, t):
@@ -10,7 +10,8 @@ def odesolve(problem, y0, p, t):
 
     problem     a Problem: the equations, and how they are solved
     y0, p       tensors (n,) and (np,); p may be None.  With a leading dimension of batches, (B, n) or (B, np), there
-                is one run after the other, and the states are (B, len(t), n)
+                is a run for each member, and the states are (B, len(t), n).  Compiled models and traced functions run
+                as an ensemble, in threads, which is run again for each gradient; others one after the other
     t           at least two times, strictly increasing or strictly decreasing; not differentiated
 
     Gradients with respect to y0 and p (VJP) are discrete adjoints of the run, gradients of gradients (double
@@ -28,7 +29,10 @@ def odesolve(problem, y0, p, t):
     times = checked_times(t)
     if y0.ndim == 1 and p.ndim == 1:
         return Solve.apply(problem, times, y0, p)
-    return torch.stack([Solve.apply(problem, times, *one) for one in members(y0, p)])
+    given = members(y0, p)
+    if runs_in_threads(problem, times, *map(array, given[0])):
+        return SolveMany.apply(problem, times, *(torch.stack(parts) for parts in zip(*given)))
+    return torch.stack([Solve.apply(problem, times, *one) for one in given])
 
 
 def members(y0, p):
@@ -91,3 +95,57 @@ class Pullback(torch.autograd.Function):
             by_y0, by_p = curvature(ctx.run, ctx.times, array(w), u, v)
             by_y0, by_p = like(by_y0, y0), like(by_p, p)
         return None, None, by_y0, by_p, by_w
+
+
+# ---- batches --------------------------------------------------------------------------------------------------------
+
+class SolveMany(torch.autograd.Function):
+    """y0 (B, n) and p (B, np) to states (B, k, n), by an ensemble."""
+
+    @staticmethod
+    def forward(ctx, problem, times, y0, p):
+        ctx.problem, ctx.times = problem, times
+        ctx.save_for_backward(y0, p)
+        ctx.save_for_forward(y0, p)
+        return like(many(problem, times, y0, p).at.transpose(0, 2, 1), y0)
+
+    @staticmethod
+    def backward(ctx, w):
+        return None, None, *PullbackMany.apply(ctx.problem, ctx.times, *ctx.saved_tensors, w)
+
+    @staticmethod
+    def jvp(ctx, _problem, _times, dy0, dp):
+        y0, p = ctx.saved_tensors
+        return tangents(ctx.problem, ctx.times, y0, p, dy0, dp)
+
+
+class PullbackMany(torch.autograd.Function):
+    """Pullback, for all members."""
+
+    @staticmethod
+    def forward(ctx, problem, times, y0, p, w):
+        ctx.problem, ctx.times = problem, times
+        ctx.save_for_backward(y0, p, w)
+        found = many(problem, times, y0, p, w_at=array(w))
+        return like(found.y0, y0), like(found.p, p)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, u, v):
+        y0, p, w = ctx.saved_tensors
+        by_w = tangents(ctx.problem, ctx.times, y0, p, u, v) if ctx.needs_input_grad[4] else None
+        by_y0, by_p = None, None
+        if any(ctx.needs_input_grad[2:4]):
+            found = many(ctx.problem, ctx.times, y0, p, w_at=array(w), vy0=array(u), vp=array(v))
+            by_y0, by_p = like(found.Hy0, y0), like(found.Hp, p)
+        return None, None, by_y0, by_p, by_w
+
+
+def many(problem, times, y0, p, **more):
+    """the ensemble of a batch"""
+    return ensemble_over(problem, times, array(y0), array(p), **more)
+
+
+def tangents(problem, times, y0, p, dy0, dp):
+    found = many(problem, times, y0, p, dy0=array(dy0), dp=array(dp))
+    return like(found.dy_at.transpose(0, 2, 1), y0)

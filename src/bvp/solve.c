@@ -164,7 +164,7 @@ static int errors(bvp *b, defects *worst, double **error)
     b->est.rough = marks;
     TRY(bvp_failed(b, mesh_errors(b, room, worst), "the solution, where its error is estimated"));
     if (worst->error <= 1 && !(b->count.rcond > WELL_CONDITIONED)) {
-        double factor;
+        double factor = 1;
         TRY(bvp_failed(b, mesh_amplification(b, worst->error, &factor), "the solution, where its error is estimated"));
         for (int i = 0; i < b->now.N; i++) room[i] *= factor;
         worst->error *= factor;

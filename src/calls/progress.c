@@ -15,7 +15,7 @@ static const double EVERY = 0.2;              /* seconds between two lines */
 
 static int on_terminal(void)
 {
-#ifdef STDERR_FILENO
+#if defined STDERR_FILENO && !defined _WIN32
     return isatty(STDERR_FILENO);
 #else
     return 0;
@@ -24,8 +24,12 @@ static int on_terminal(void)
 
 static double now(void)
 {
+#ifdef TIME_UTC
     struct timespec t = {0};
     return timespec_get(&t, TIME_UTC) ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec : 0;
+#else                                       /* C11, which not every library has */
+    return (double)time(NULL);
+#endif
 }
 
 /* 90 s, 45 min, 3.2 h, 12 days */

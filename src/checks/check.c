@@ -178,7 +178,7 @@ static int check_accuracy(run_check *x, costate_report *r, char why[sizeof r->te
     costate_estimate e = {.y0_error = &of_y0, .p_error = x->in > x->N ? &of_p : NULL};
     int status = solver_accuracy(x->c, x->tape, &F, &e);
     r->accuracy = status ? NAN : fmax(of_y0, of_p);
-    snprintf(why, sizeof r->text / 2, "%s", status ? costate_message(x->c) : "");
+    snprintf(why, sizeof r->text / 2, "%.*s", (int)(sizeof r->text / 2) - 1, status ? costate_message(x->c) : "");
     x->c->v.gave_up |= status == COSTATE_CALLBACK;          /* in a run of another solver */
     return status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK ? status : 0;
 }

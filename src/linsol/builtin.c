@@ -96,7 +96,7 @@ static inline void product_by_columns(int parts, int m, int n, int k, const doub
             subtract_column(parts, m, in(parts, B, ldb, l, j), in(parts, A, lda, 0, l), at(parts, C, ldc, 0, j));
 }
 
-#if defined __clang__ || defined __GNUC__ && __GNUC__ >= 12
+#if FLT_EVAL_METHOD == 0 && (defined __clang__ || defined __GNUC__ && __GNUC__ >= 12)
 #define INLINE static inline __attribute__((always_inline))
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 #define FOUR(p) (*(four *)(void *)(p))

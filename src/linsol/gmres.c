@@ -229,7 +229,7 @@ static int judge(const gmres_system *s, krylov_progress *q, const double *b, dou
     q->size = size;
     TRY(measure(s, q, b, x, r, out));
     q->going = !at_round_off(out->error) && (another_cycle(size / last, s->tol * q->first / size) ||
-                                             another_cycle(out->error / error, ROUND_OFF / out->error));
+                                             another_cycle(out->error / error, LEAST_BACKWARD_ERROR / out->error));
     if (!s->backward_error && out->residual <= s->tol) q->going = 0;
     return 0;
 }

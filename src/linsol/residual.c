@@ -34,7 +34,7 @@ int another_cycle(double gained, double needed)
 }
 
 /* Measured: with 8 eps shallow water takes a seventh more iterations, and gaps are no smaller. */
-int at_round_off(double error) { return error <= ROUND_OFF; }
+int at_round_off(double error) { return error <= LEAST_BACKWARD_ERROR; }
 
 /* 500 eps, 1e-13: above the round-off of products and solves of large systems, far below what a wrong jac leaves.
    Products by central differences have lost a third of the digits, nested ones half of them. */

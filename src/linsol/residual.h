@@ -12,7 +12,7 @@ typedef struct {
 } gmres_result;
 
 #define EXACT_KRYLOV 1e-13              /* a larger krylov_tol accepts more than round-off */
-#define ROUND_OFF (32 * DBL_EPSILON)    /* a backward error that no correction would make smaller */
+#define LEAST_BACKWARD_ERROR (32 * DBL_EPSILON)    /* a backward error that no correction would make smaller */
 /* Components below this part of the largest one need not be more accurate than that.  Measured: 1 leaves gaps of 1e-11
    with extreme weights, 0 doubles the iterations. */
 #define ITERATED 1e-2

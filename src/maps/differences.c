@@ -24,7 +24,7 @@ enum { OF_TANGENT, OF_ADJOINT, OF_SECOND, OF_THIRD };
 static buffers level(const maps *a, int k)
 {
     size_t n = (size_t)a->n, np = (size_t)a->np, nm = (size_t)a->nm, N = n + nm + (size_t)a->nq;
-    double *z = a->work + (size_t)k * (5 * N + np + nm);
+    double *z = a->room.work + (size_t)k * (5 * N + np + nm);
     return (buffers){z, z + N, z + N + np, z + 2 * N + np, z + 3 * N + np, z + 4 * N + np, z + 4 * N + np + nm};
 }
 
@@ -218,7 +218,7 @@ static int spacing_of_products(maps *a, const map *f, const costate_point *x, co
 /* g += F'(x)^T w one entry at a time: <w, F'(x) e> */
 int difference_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
 {
-    double *e = a->zeros, *de = level(a, OF_ADJOINT).a;
+    double *e = a->room.zeros, *de = level(a, OF_ADJOINT).a;
     costate_point dt = {.t = 1};
     if (g->t && f->timed) {
         TRY(f->tangent(a, f, x, &dt, de));

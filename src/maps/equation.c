@@ -90,11 +90,11 @@ static int residual_adjoints(maps *a, const costate_point *x, int m, const doubl
 {
     size_t n = (size_t)a->n;
     for (size_t j = 0; j < (size_t)m; j++) {
-        add_scaled(n, a->minus + j * n, NULL, -1, w + j * ld);
+        add_scaled(n, a->room.minus + j * n, NULL, -1, w + j * ld);
         if (K) memset(K + j * ldk, 0, n * sizeof *K);
         g[j].yp = K ? K + j * ldk : NULL;
     }
-    TRY(map_adjoints(a, &a->rhs, x, m, a->minus, n, g));
+    TRY(map_adjoints(a, &a->rhs, x, m, a->room.minus, n, g));
     for (size_t j = 0; K && j < (size_t)m; j++) add_scaled(n, K + j * ldk, NULL, -1, K + j * ldk);
     return 0;
 }

@@ -138,6 +138,20 @@ typedef struct {                        /* jac, jac_yp where products with them 
     known_point at;
 } jac_products;
 
+typedef struct {                        /* what relations need; NULL and 0 without them.  relations.c */
+    costate_event *made;                /* the problem's events and those of the relations, owned */
+    relation_guard *guards;             /* nrelations: of integers, and where solutions may slide */
+    map *relation;                      /* nrelations: their guards as the user gives them */
+    int slides;                         /* option: solutions slide; then */
+    sliding *sliding;                   /* what stands for rhs and cost */
+} relation_maps;
+
+typedef struct {                        /* memory in which products are put together; setup.c */
+    double *minus;                      /* n*m: of a residual: -w */
+    double *block;                      /* max(n, nq)*m: columns side by side that lie apart elsewhere */
+    double *zeros, *work;               /* n + np + nm zeros at rest; levels of differences */
+} products_room;
+
 struct maps {
     space space;
     int n, np, nq, nm, nevents, nrelations;
@@ -146,11 +160,7 @@ struct maps {
     map rhs, cost;                      /* M y' = f, or F = 0 where residual; q' = r */
     event_maps *events;                 /* of the events: those of the problem, and one for each relation */
     const costate_event *event;         /* nevents + nrelations: these events */
-    costate_event *made;                /* where there are relations: the same, owned */
-    relation_guard *guards;             /* nrelations, of integers, and where solutions may slide */
-    int slides;                         /* option: solutions slide; then */
-    sliding *sliding;                   /* what stands for rhs and cost */
-    map *relation;                      /* nrelations: their guards as the user gives them */
+    relation_maps relations;
     after_step_maps after_step;
     int residual;                       /* the problem is F(t, y, y', p) = 0 */
     const costate_pattern *pattern;     /* of J and M; NULL: dense */
@@ -164,10 +174,8 @@ struct maps {
     known_stops stops;
     forming_work form;
     jac_products by_jac;
-    double *minus;                      /* n*m: of a residual: -w */
     known_point ready[2];               /* where rhs.prepare, cost.prepare were called last */
-    double *block;                      /* max(n, nq)*m: columns side by side that lie apart elsewhere */
-    double *zeros, *work;               /* n + np + nm zeros at rest; levels of differences */
+    products_room room;
 };
 
 /* Is after_step an invariant?  Is there an after_step at all? */

@@ -118,12 +118,12 @@ static int given_adjoint_tangent2(maps *a, const map *f, const costate_point *x,
     return map_code(a, f->user->adjoint_tangent2(x, dx1, dx2, w, &want, f->ctx), f->name, "adjoint_tangent2");
 }
 
-/* Adjacent columns are passed to the user directly, others through a->block. */
+/* Adjacent columns are passed to the user directly, others through a->room.block. */
 static int given_tangents(maps *a, const map *f, const costate_point *x, int m, const costate_point *dx, double *out,
                           size_t ld)
 {
     size_t rows = (size_t)f->rows;
-    double *to = ld == rows ? out : a->block;
+    double *to = ld == rows ? out : a->room.block;
     counted(f, &a->count->tangents, m);
     TRY(prepare(a, f, x));
     TRY(map_code(a, f->user->tangents(x, m, dx, to, f->ctx), f->name, "tangents"));
@@ -135,8 +135,8 @@ static int given_adjoints(maps *a, const map *f, const costate_point *x, int m, 
                           const costate_gradient *g)
 {
     size_t rows = (size_t)f->rows;
-    const double *from = ld == rows ? w : a->block;
-    for (size_t j = 0; from != w && j < (size_t)m; j++) memcpy(a->block + j * rows, w + j * ld, rows * sizeof *w);
+    const double *from = ld == rows ? w : a->room.block;
+    for (size_t j = 0; from != w && j < (size_t)m; j++) memcpy(a->room.block + j * rows, w + j * ld, rows * sizeof *w);
     counted(f, &a->count->adjoints, m);
     TRY(prepare(a, f, x));
     return map_code(a, f->user->adjoints(x, m, from, g, f->ctx), f->name, "adjoints");

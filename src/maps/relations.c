@@ -181,18 +181,19 @@ static costate_event event_of(maps *a, int k)
     const costate_relation *r = &a->user.relations[k];
     void *ctx = r->ctx ? r->ctx : a->user.ctx;
     costate_event e = {.guard = r->guard, .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE, .passes = 1, .ctx = ctx};
-    if (!r->whole && !a->sliding) return e;
-    a->guards[k] = (relation_guard){r, a->sliding ? sliding_exit(a->sliding, k) : NULL, k, ctx};
-    e.guard = own_map(&r->guard, a->sliding ? sliding_rhs(a->sliding) : NULL);
-    e.ctx = &a->guards[k];
+    if (!r->whole && !a->relations.sliding) return e;
+    a->relations.guards[k] = (relation_guard){r,
+        a->relations.sliding ? sliding_exit(a->relations.sliding, k) : NULL, k, ctx};
+    e.guard = own_map(&r->guard, a->relations.sliding ? sliding_rhs(a->relations.sliding) : NULL);
+    e.ctx = &a->relations.guards[k];
     return e;
 }
 
 static int sliding_init(maps *a)
 {
-    if (!(a->sliding = sliding_new(a))) return -1;
-    a->user.rhs = sliding_of(a->sliding, 0);
-    if (a->user.cost.value) a->user.cost = sliding_of(a->sliding, 1);
+    if (!(a->relations.sliding = sliding_new(a))) return -1;
+    a->user.rhs = sliding_of(a->relations.sliding, 0);
+    if (a->user.cost.value) a->user.cost = sliding_of(a->relations.sliding, 1);
     return 0;
 }
 
@@ -200,13 +201,13 @@ int relations_init(maps *a)
 {
     size_t count = (size_t)a->nrelations, own = (size_t)a->nevents;
     if (count == 0) return 0;
-    if (a->slides && sliding_init(a)) return -1;
-    a->made = calloc(own + count, sizeof *a->made);
-    a->guards = calloc(count, sizeof *a->guards);
-    a->relation = calloc(count, sizeof *a->relation);
-    if (!a->made || !a->guards || !a->relation) return -1;
-    if (own > 0) memcpy(a->made, a->user.events, own * sizeof *a->made);
-    for (int k = 0; k < a->nrelations; k++) a->made[a->nevents + k] = event_of(a, k);
-    a->event = a->made;
+    if (a->relations.slides && sliding_init(a)) return -1;
+    a->relations.made = calloc(own + count, sizeof *a->relations.made);
+    a->relations.guards = calloc(count, sizeof *a->relations.guards);
+    a->relations.relation = calloc(count, sizeof *a->relations.relation);
+    if (!a->relations.made || !a->relations.guards || !a->relations.relation) return -1;
+    if (own > 0) memcpy(a->relations.made, a->user.events, own * sizeof *a->relations.made);
+    for (int k = 0; k < a->nrelations; k++) a->relations.made[a->nevents + k] = event_of(a, k);
+    a->event = a->relations.made;
     return 0;
 }

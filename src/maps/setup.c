@@ -94,7 +94,7 @@ static int events_init(maps *a)
         e->cost = map_of_event(a, e, k, 2, "cost", &user->cost, a->nq);
         if (relation < 0) continue;
         const costate_relation *r = &a->user.relations[relation];
-        a->relation[relation] = map_new(a, &r->guard, e->name[0], 1, 1, r->ctx ? r->ctx : a->user.ctx);
+        a->relations.relation[relation] = map_new(a, &r->guard, e->name[0], 1, 1, r->ctx ? r->ctx : a->user.ctx);
     }
     return 0;
 }
@@ -120,8 +120,8 @@ static void equation_init(maps *a)
 {
     int zero = a->nq > 0 && !a->user.cost.value;            /* only events add to q */
     if (zero) a->user.cost = ZERO;
-    void *of_rhs = a->sliding ? sliding_ctx(a->sliding, 0) : a->user.ctx;
-    void *of_cost = zero ? &a->nq : a->sliding ? sliding_ctx(a->sliding, 1) : a->user.ctx;
+    void *of_rhs = a->relations.sliding ? sliding_ctx(a->relations.sliding, 0) : a->user.ctx;
+    void *of_cost = zero ? &a->nq : a->relations.sliding ? sliding_ctx(a->relations.sliding, 1) : a->user.ctx;
     a->rhs = map_new(a, &a->user.rhs, a->residual ? "residual" : "rhs", a->n, !a->autonomous, of_rhs);
     a->cost = map_new(a, &a->user.cost, "cost", a->nq, !a->autonomous, of_cost);
     a->rhs.counted = 1;
@@ -159,8 +159,8 @@ int maps_init(maps *a, int with_jacobian, size_t entries)
 void maps_layout(maps *a, cursor *at)
 {
     size_t n = (size_t)a->n, np = (size_t)a->np, nm = (size_t)a->nm, N = n + nm + (size_t)a->nq;
-    a->zeros = take(at, n + np + nm);
-    a->work = take(at, DIFFERENCE_LEVELS * (5 * N + np + nm));
+    a->room.zeros = take(at, n + np + nm);
+    a->room.work = take(at, DIFFERENCE_LEVELS * (5 * N + np + nm));
     a->by_jac.at.y = a->user.jac ? take(at, n) : NULL;
     a->by_jac.at.yp = a->user.jac && a->residual ? take(at, n) : NULL;
     a->ready[0].y = a->user.rhs.prepare ? take(at, n) : NULL;
@@ -176,8 +176,8 @@ void maps_layout(maps *a, cursor *at)
 void maps_layout_columns(maps *a, cursor *at, int m)
 {
     size_t n = (size_t)a->n, nq = (size_t)a->nq;
-    a->block = take(at, (n > nq ? n : nq) * (size_t)m);
-    a->minus = a->residual ? take(at, n * (size_t)m) : NULL;
+    a->room.block = take(at, (n > nq ? n : nq) * (size_t)m);
+    a->room.minus = a->residual ? take(at, n * (size_t)m) : NULL;
 }
 
 /* Between calls the caller may have changed the values of p, and another solver the contents of ctx. */
@@ -211,8 +211,8 @@ void maps_free(maps *a)
     free(a->by_jac.J);
     free(a->by_jac.J_yp);
     free(a->events);
-    free(a->made);
-    free(a->guards);
-    sliding_free(a->sliding);
-    free(a->relation);
+    free(a->relations.made);
+    free(a->relations.guards);
+    sliding_free(a->relations.sliding);
+    free(a->relations.relation);
 }

@@ -352,9 +352,9 @@ static int relations_follow(costate *c, run *x, int status)
 /* Where nobody asked for it, a start that is far from consistent is a mistake. */
 static int start_consistently(costate *c, run *x)
 {
-    if (c->checks_start) TRY(as_asked(c, x->t, fabs(x->end - x->t), consistent));
+    if (c->ends.checks_start) TRY(as_asked(c, x->t, fabs(x->end - x->t), consistent));
     TRY(map_run(c, x, 0));
-    if (c->checks_start) linearisation_outdate(&c->st.lin);         /* it is that of the values before */
+    if (c->ends.checks_start) linearisation_outdate(&c->st.lin);         /* it is that of the values before */
     return 0;
 }
 

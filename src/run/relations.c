@@ -24,7 +24,7 @@ static guarded *guard_of(costate *c, int k) { return &c->watch.guard[c->P.nevent
 
 static int to_user(costate *c, int k, double t, const double *y, double *u, double *noise)
 {
-    const map *f = &c->maps.relation[k];
+    const map *f = &c->maps.relations.relation[k];
     c->count.guards++;
     TRY(decided(&c->v, map_value(&c->maps, f, t, y, u), f->name));
     if (!(fabs(*u) < HUGE_VAL))
@@ -174,7 +174,7 @@ static int slides(costate *c, const run *x, int k)
 static int slopes_there(costate *c, double t, const double *y, int k, double *below, double *above)
 {
     costate_point at = point(&c->maps, t, y);
-    int code = sliding_slopes(c->maps.sliding, &at, k, below, above);
+    int code = sliding_slopes(c->maps.relations.sliding, &at, k, below, above);
     return code == 0 ? 0 : fail(&c->v, COSTATE_CALLBACK, "rhs.value or relation[%d].guard is not defined where the "
                                 "solution slides, at t = %.10g (a callback returned %d).", k, t, code);
 }

@@ -64,7 +64,7 @@ int timed_sweep(const costate *c, const costate_times *g)
    error of the last step divided by its length, which times change, so the derivative would lose an order. */
 static int refuse_open_end(costate *c, const costate_times *g)
 {
-    if (!c->open_end || !timed_sweep(c, g)) return 0;
+    if (!c->ends.open || !timed_sweep(c, g)) return 0;
     return fail(&c->v, COSTATE_MISSING, "Derivatives with respect to times need an end that is consistent where "
                 "problem.index names unknowns of index 2, and for that tangent2 and adjoint_tangent (or "
                 "options.differences = 1). options.consistent = COSTATE_CONSISTENT_NONE takes the last step as it is, "

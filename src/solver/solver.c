@@ -43,7 +43,7 @@ static void furnish(costate *c)
     c->maps = maps_of(&c->P);
     c->random.count = c->o.gradient_control;
     c->maps.autonomous = c->o.autonomous;
-    c->maps.slides = c->o.sliding;
+    c->maps.relations.slides = c->o.sliding;
     c->maps.differences = c->o.differences;
     c->maps.user.radius = c->o.spectral_radius;
     c->maps.user.bound = c->o.step_bound;
@@ -118,11 +118,11 @@ static void consistent_by_default(costate *c)
     const costate_map *f = c->P.residual.value ? &c->P.residual : &c->P.rhs;
     int second = c->o.differences || (f->tangent2 && f->adjoint_tangent);
     int unasked = c->o.consistent == 0 && !c->st.sh->matfree, open = unasked && c->maps.index;
-    c->checks_start = unasked && c->st.sh->singular && !c->maps.residual && !c->o.sum && !c->P.start.value &&
+    c->ends.checks_start = unasked && c->st.sh->singular && !c->maps.residual && !c->o.sum && !c->P.start.value &&
                       keeps_start(c) && algebraic_known(c);
-    if (c->checks_start) c->o.consistent = COSTATE_CONSISTENT_START;
+    if (c->ends.checks_start) c->o.consistent = COSTATE_CONSISTENT_START;
     if (open && second) c->o.consistent |= COSTATE_CONSISTENT_END;
-    c->open_end = open && !second;
+    c->ends.open = open && !second;
     if (c->o.consistent == COSTATE_CONSISTENT_NONE) c->o.consistent = 0;
 }
 

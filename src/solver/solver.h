@@ -203,6 +203,12 @@ typedef struct {                /* what a member of a composite method works wit
 } member_work;
 
 /* Who writes a field is named at its right; everybody may read it.  "set-up" is costate_new: fixed from then on. */
+typedef struct {                /* what is done at the ends of runs beside what the options say */
+    int open;                   /* 1: index-2 unknowns are not projected at the end */
+    int checks_start;           /* 1: runs start consistently though nobody asked for it: a start that is far from that
+                                   is a mistake */
+} run_ends;
+
 struct costate {
     costate_problem P;          /* a copy of the user's; set-up */
     costate_options o;          /* with all defaults; set-up, and options_scale for runs with other tolerances */
@@ -228,14 +234,12 @@ struct costate {
     watch watch;                /* memory: workspace.c; numbers: files of run/watch.h, run/events.c, integrate.c */
     situations situations;      /* of runs without a tape */
     halved_steps halves;        /* run/halves.c */
-    run_remarks remarks;           /* of the last run */
+    run_remarks remarks;        /* of the last run */
     event_slopes *slopes;       /* y' at events, or NULL; ops/slopes.c */
     costate_tape *own;          /* of costate_integrate_adj, which makes it */
     int whole;                  /* 0: costate_new failed; set-up */
     call_entry entry;           /* calls.c */
-    int open_end;               /* 1: index-2 unknowns are not projected at the end of runs; set-up */
-    int checks_start;           /* 1: runs start consistently though nobody asked for it: a start that is far from that
-                                   is a mistake; set-up */
+    run_ends ends;              /* set-up */
 };
 
 struct costate_step { costate *c; const record *r; };

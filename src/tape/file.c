@@ -1,14 +1,17 @@
-/* file.c - the medium of tapes that are kept in a file of the system. */
+/* file.c - the medium of tapes that are kept in a file of the system, by the calls of POSIX.  Where these are missing
+   no tape can be kept in a file. */
 #define _DEFAULT_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/again.h"
+#include "tape/medium.h"
+#if defined __unix__ || defined __APPLE__
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/again.h"
-#include "tape/medium.h"
+#endif
 
 typedef struct { int fd; char path[]; } file;       /* fd: -1 if it is not open; a test expects it first */
 
@@ -23,6 +26,8 @@ void *file_new(const char *path)
 }
 
 static const char *name(const void *own) { return ((const file *)own)->path; }
+
+#if defined __unix__ || defined __APPLE__
 
 static void close_file(void *own)
 {
@@ -94,5 +99,31 @@ static int open_file(void *own, verdict *v, opening how)
     if (errno != EWOULDBLOCK) return failed(f, v, "locked");
     return fail(v, COSTATE_IO, "The tape's file %s is written by another run.", f->path);
 }
+
+#else
+
+static int open_file(void *own, verdict *v, opening how)
+{
+    (void)how;
+    return fail(v, COSTATE_IO, "The tape cannot be kept in the file %s: this build of costate has no tapes in files.  "
+                "Use a tape in memory, with COSTATE_CHECKPOINTS where that is too small.", name(own));
+}
+
+static void close_file(void *own) { (void)own; }
+static int cut(void *own, uint64_t at) { return (void)own, (void)at, -1; }
+static int64_t size(void *own) { return (void)own, -1; }
+static void expect(void *own, uint64_t at, size_t bytes) { (void)own, (void)at, (void)bytes; }
+
+static int64_t read_at(void *own, void *to, size_t bytes, uint64_t at)
+{
+    return (void)own, (void)to, (void)bytes, (void)at, -1;
+}
+
+static int64_t write_at(void *own, const void *from, size_t bytes, uint64_t at)
+{
+    return (void)own, (void)from, (void)bytes, (void)at, -1;
+}
+
+#endif
 
 const medium file_medium = {open_file, close_file, free, name, size, read_at, write_at, cut, expect};

@@ -24,6 +24,7 @@ def test_every_file_is_there():
         i = Installed(place, "shared")
         wanted = [i.lib + "/libcostate.so.2", i.lib + "/pkgconfig/costate.pc",
                   i.lib + "/cmake/costate/costateConfig.cmake", i.lib + "/cmake/costate/costateConfigVersion.cmake",
+                  i.lib + "/cmake/costate/costateAddModel.cmake",
                   *(i.include + "/costate/%s.h" % name for name in ("costate", "bvp", "ensemble",
                                                                        "linsol", "operators", "pieces", "program")),
                   *(i.include + "/costate/%s.hpp" % name for name in ("costate", "problem", "numbers")),

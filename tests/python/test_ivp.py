@@ -685,6 +685,43 @@ def test_failures():
     assert r.status == -1 and "round-off" in r.message
 
 
+def test_callback():
+    """after each step it sees the run so far; StopIteration ends the run, other exceptions are passed on"""
+    seen = []
+
+    def rises(t, y):
+        return y[0] - 0.5
+
+    def look(r):
+        seen.append((r, r.t.copy(), r.y.copy(), None if r.sol is None else r.sol((r.t[-2] + r.t[-1]) / 2)))
+    for kind, more in (("real", {}), ("complex", {}), ("real", dict(events=rises, dense_output=True))):
+        seen.clear()
+        y0 = [0.0 + 1j if kind == "complex" else 0.0, 1.0]
+        found = solve_ivp(lambda t, y: [y[1], -y[0]], (0, 2), y0, method="RK45", callback=look, **more)
+        assert found.status == 0 and len(seen) == len(found.t) - 1
+        for k, (r, t, y, middle) in enumerate(seen):
+            assert_array_equal(t, found.t[:k + 2])
+            assert_array_equal(y, found.y[:, :k + 2].T)
+            assert r.current_t == t[-1] and np.array_equal(r.current_y, y[-1]) and r.solver is None
+        last = seen[-1][0]
+        assert (last.nfev, last.njev, last.nlu) == (found.nfev, found.njev, found.nlu)
+        if more:
+            assert_allclose(seen[0][3], found.sol(found.t[1] / 2), rtol=1e-13)
+            assert [len(r.t_events[0]) for r, *_ in seen] == [int(found.t_events[0][0] <= t[-1]) for _, t, *_ in seen]
+            assert sum(r.active_events.size for r, *_ in seen) == 1 and last.active_events.dtype.kind == "i"
+        else:
+            assert last.sol is None and last.t_events is None and last.active_events is None
+
+    def stop(r):
+        if r.current_t > 0.5:
+            raise StopIteration
+    for more in ({}, dict(dense_output=True), dict(t_eval=[0.1, 1.9]), dict(events=rises)):
+        found = solve_ivp(lambda t, y: [y[1], -y[0]], (0, 2), [0.0, 1.0], callback=stop, **more)
+        assert found.status == 2 and found.success and found.message == "Solver stopped via callback."
+        assert found.t[-1] == 0.1 if "t_eval" in more else 0.5 < found.t[-1] < 2
+    raises(KeyError, "mine", solve_ivp, lambda t, y: -y, (0, 2), [1.0], callback=lambda r: {}["mine"])
+
+
 def test_solve_inside_solve():
     def fun(t, y):
         inner = solve_ivp(decay, (0, 1), [1.0], t_eval=[1], rtol=1e-8)

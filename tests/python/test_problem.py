@@ -115,6 +115,16 @@ def test_gradient_of_a_functional():
     close(g.t1, (up - down) / (2 * e), 1e-5)
 
 
+def test_estimated_errors_with_costs():
+    """the state that a run begins with has no running costs"""
+    problem = costate.Problem(lambda t, y, p: p[0] * np.array([-y[1], y[0]]), cost=lambda t, y, p: y[:1],
+                              method="dopri5", rtol=1e-6, atol=1e-6)
+    found = problem.gradient(costate.Functional(end=lambda t, y, p: y[2]), (0.0, 1.0), [1.0, 0.0], [1.2], estimate=True)
+    close(found.value, np.sin(1.2) / 1.2, 1e-6)
+    true = np.cos(1.2) / 1.2 - np.sin(1.2) / 1.2 ** 2 - found.p[0]
+    assert abs(found.error.p[0] - true) < 0.1 * abs(true), (found.error.p, true)
+
+
 def test_hessian():
     G = costate.Functional(end=lambda t, y, p: y[0] ** 2 + p[3] * y[1],
                            end_y=lambda t, y, p: np.array([2 * y[0], p[3] + 0 * y[0]]),

@@ -144,6 +144,62 @@ def test_batches():
     raises(ValueError, lambda: odesolve(problem, many, torch.stack([p, p]), TIMES), "3 members")
 
 
+MODEL = """model prey
+parameter a = 1.5, b = 1, c = 3, d = 1.1
+state x = 1, y = 1.2
+x' = x*(a - b*y)
+y' = y*(d*x - c)
+"""
+
+
+def compiled(**more):
+    """the same equations as tight(), which run in threads"""
+    return costate.Problem(costate.Model(MODEL, compiled=False), **{**dict(rtol=1e-12, atol=1e-12), **more})
+
+
+def test_batches_by_ensembles():
+    odesolve, problem = solver(), compiled(method="dopri853")
+    many, p = leaf([Y0, [0.8, 1.0], [1.5, 0.6]]), leaf(P)
+    states = odesolve(problem, many, p, TIMES)
+    assert states.shape == (3, 5, 2) and "SolveMany" in type(states.grad_fn).__name__
+    w = torch.cos(torch.arange(30.0, dtype=torch.float64)).reshape(3, 5, 2)
+    by_y0, by_p = torch.autograd.grad((w * states).sum(), (many, p), create_graph=True)
+    second = torch.autograd.grad(by_p[0] + by_y0[1, 0], (many, p))
+    total, curved = torch.zeros(4, dtype=torch.float64), torch.zeros(4, dtype=torch.float64)
+    for k in range(3):
+        y0, q = leaf(many[k].tolist()), leaf(P)
+        one = odesolve(problem, y0, q, TIMES)
+        assert torch.allclose(one, states[k], rtol=1e-14)
+        of_y0, of_p = torch.autograd.grad((w[k] * one).sum(), (y0, q), create_graph=True)
+        assert torch.allclose(of_y0, by_y0[k], rtol=1e-12)
+        also = torch.autograd.grad(of_p[0] + (of_y0[0] if k == 1 else 0.0), (y0, q))
+        assert torch.allclose(also[0], second[0][k], rtol=1e-11)
+        total, curved = total + of_p, curved + also[1]
+    assert torch.allclose(total, by_p, rtol=1e-12) and torch.allclose(curved, second[1], rtol=1e-11)
+
+
+def test_checks_of_batches():
+    odesolve, problem = solver(), compiled(method="dopri853")
+    many, each = leaf([Y0, [0.8, 1.0]]), leaf([P, [1.4, 1.1, 2.8, 1.0]])
+    run = lambda y0, p: odesolve(problem, y0, p, TIMES[:3])
+    assert torch.autograd.gradcheck(run, (many, each), eps=1e-5, atol=1e-6, rtol=1e-6)
+    assert torch.autograd.gradgradcheck(run, (many, each), eps=1e-5, atol=1e-5, rtol=1e-5)
+    forward = torch.autograd.forward_ad
+    with forward.dual_level():
+        moved = forward.unpack_dual(run(many.detach(), forward.make_dual(each.detach(), torch.ones(2, 4)))).tangent
+    one = problem.integrate((0.0, 1.0), Y0, P)
+    assert np.allclose(moved[0].numpy(), one.tangent(dp=np.ones(4), at=TIMES[:3]), rtol=1e-12, atol=1e-14)
+
+
+def test_batches_that_fail():
+    odesolve = solver()
+    explosive = costate.Problem(costate.Model("model e\nstate y = 1\ny' = y*y\n", compiled=False), method="dopri5")
+    raises(costate.CostateError, lambda: odesolve(explosive, fixed([[0.1], [2.0]]), None, [0.0, 1.0]), "member 1")
+    ends = costate.Model("model e\nstate y = 1\ny' = 1\nevent top when y - 1.5 rises terminal\n", compiled=False)
+    early = costate.Problem(ends, method="dopri5")
+    raises(RuntimeError, lambda: odesolve(early, fixed([[0.1], [1.0]]), None, [0.0, 1.0]), "member 1")
+
+
 def test_single_precision():
     odesolve, problem = solver(), tight()
     y0, p = leaf(Y0, torch.float32), leaf(P, torch.float32)
