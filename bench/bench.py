@@ -6,7 +6,8 @@ import os
 import sys
 import time
 
-from parts import auto, bvp, dae, events, lanes, model, papers, scale, second, small, stiff, swe, trust, wmethods
+from parts import auto, bvp, dae, events, lanes, model, papers, python, scale, second, small, stiff, swe, \
+    trust, wmethods
 from peers.codes import codes, machine
 from peers.runner import Runner
 from report.results import part_of, read, written
@@ -19,9 +20,10 @@ PARTS = {"peers": swe.part_peers, "swe": swe.part_swe, "adj": swe.part_adj, "gro
          "direct": stiff.part_direct, "inexact": stiff.part_inexact, "dae": dae.part_dae, "fekete": dae.part_fekete,
          "hybrid": events.part_hybrid, "second": second.part_second, "bvp": bvp.part_bvp, "scale": scale.part_scale,
          "papers": papers.part_papers, "trust": trust.part_trust, "auto": auto.part_auto,
-         "model": model.part_model, "lanes": lanes.part_lanes, "wmethods": wmethods.part_wmethods}
+         "model": model.part_model, "lanes": lanes.part_lanes, "wmethods": wmethods.part_wmethods,
+         "python": python.part_python}
 WITHIN = {"wmethods"}                      # the end of another part, stiff; by its name alone
-WITHOUT_PEERS = {"papers", "trust", "model"}
+WITHOUT_PEERS = {"papers", "trust", "model", "python"}
 
 
 

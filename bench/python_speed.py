@@ -22,11 +22,17 @@ from costate.models import Model
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
 DRIVER = """
-#include "model.h"
+#include <costate/costate.h>
+#include <costate/linsol.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+const costate_problem *NAME_problem(void);
+void NAME_start(double t, const double *p, double *y);
+extern const double NAME_defaults[];
+const costate_backend *NAME_backend(void);
 
 /* orders: MODE t1 CALLS, where MODE is i (integrate), r (with record), g (with record and gradient) */
 int main(int argc, char **argv)
@@ -76,12 +82,11 @@ class InC:
         model = problem.model
         backend = "NAME_backend()" if problem.built(0.0, None, None)[0].o.backend else "NULL"
         driver = DRIVER.replace("BACKEND", backend).replace("NAME", model.name)
-        for name, text in (("model.h", model._c.header), ("driver.c", driver)):
-            with open(os.path.join(place, name), "w", encoding="utf-8") as out:
-                out.write(text)
+        with open(os.path.join(place, "driver.c"), "w", encoding="utf-8") as out:
+            out.write(driver)
         program = os.path.join(place, model.name)
         flags = [flag for flag in FLAGS if flag != "-shared"]
-        subprocess.run(["cc", *flags, "-I", places.INCLUDE, "-I", place, os.path.join(place, "driver.c"),
+        subprocess.run(["cc", *flags, "-I", places.INCLUDE, os.path.join(place, "driver.c"),
                         str(model._c.path), "-o", program, os.path.join(places.LIBRARY, places.FILE),
                         f"-Wl,-rpath,{places.LIBRARY}", "-lm"], check=True)
         self.process = subprocess.Popen([program, problem.method, repr(problem.rtol)], text=True,

@@ -27,7 +27,8 @@ SHOWN = {                                                           # how the he
     "dae": "heat_dae 40, klu, gradient: times", "hybrid": "Hysteresis", "second": "Shallow water, rtol 1e-6",
     "bvp": "Intervals of the last mesh", "scale": "Shallow water, a gradient by checkpoints",
     "papers": "Table 3 of Li and Petzold", "trust": "Gradients that are wrong", "auto": "`auto`, forward",
-    "model": "Whole runs", "wmethods": "brusselator_1 64, gradient: times",
+    "model": "Whole runs", "python": "A run and its gradient from Python",
+    "wmethods": "brusselator_1 64, gradient: times",
     "lanes": "Times as fast as one by one and dense, or (/own) one by one and own, with gradient"}
 TARGET = re.compile(r"(.*) ([<>]= \S+): (met|MISSED|not measured)(?: \((?:reached )?(\S+)\))?$")
 AT_RTOL = re.compile(r",? (?:at )?rtol (\S+)")

@@ -6,7 +6,8 @@ writes them:
 
     sizes        n, np, nq, nm; numbers of outputs; 1 for a residual; numbers of events, relations, stops
     maps         rhs (or the residual), cost, start, output
-    Jacobian     entries of the pattern; 1 and columns and rows, or 0 for a dense matrix; jac; jac_yp of a residual
+    Jacobian     entries of the pattern; 1 and columns and rows, or 0: dense, or 2: formed by the library from products;
+                 but for 2, jac, and jac_yp of a residual
     mass         their number; places; then the doubles
     elimination  0, or the number of entries of L and U; that of sigma M - J, its columns and rows; of each of L and U:
                  the number of the pivot that it is divided by (its own: it is one), -1 in U; its place in A or -1;
@@ -19,8 +20,8 @@ writes them:
 A map is the number of its values, 0 for none, and its PRODUCTS; each is 0 for none, 1 and a routine, or 2, a routine,
 bits of SPACE, and a routine for directions that are 0 in these spaces.  A routine is the numbers of registers and of
 constants, two lists of loads (space, first, count), the length of the shared code, and parts: guard, length of the
-code, number of results.  Doubles are constants, elements of M, given times, stops and defaults of parameters; numbers
-are code and results, both in the order of the words."""
+code, numbers of results and of products that are added to a gradient.  Doubles are constants, elements of M, given
+times, stops and defaults of parameters; numbers are code, results and products, all in the order of the words."""
 import struct
 import sys
 import zlib
@@ -160,14 +161,20 @@ class Program:
                 self.words += load
         self.words += [len(r.code), len(r.parts)]
         self.numbers += r.code
-        for guard, code, results in r.parts:
-            self.words += [guard, len(code), len(results)]
+        for guard, code, results, products in r.parts:
+            self.words += [guard, len(code), len(results), len(products)]
             self.numbers += code
             for index, register in results if backward else sorted(results):
                 self.numbers += [index, register] if backward else [register]
+            for product in products:
+                self.numbers += product
 
     def jacobians(self, f):
         m, n = self.model, len(self.model.states)
+        if formulas.only_products(m, f):
+            self.words += [n * n, 2, 0]
+            self.elimination(elimination_of(m, [(i, j) for j in range(n) for i in range(n)], ""))
+            return
         parts = formulas.jacobians(m, f)
         pattern = formulas.by_columns({k for e in parts.values() for k in e} | set(m.mass))
         dense = len(pattern) == n * n

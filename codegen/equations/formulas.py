@@ -7,7 +7,7 @@ def only_products(model, f):
     g, n = model.graph, len(model.states)
     if model.mass or model.implicit or not g.has_arrays(f):
         return False
-    return 2*sum(len(g.variables([a], "y")) for a in f) > n*n
+    return 2*sum(map(len, g.used(f, "y"))) > n*n
 
 
 def jacobians(model, f):
@@ -22,7 +22,7 @@ def entries(model, f, space):
     """{(row, column): node} of a Jacobian, row by row or column by column, whichever takes fewer operations"""
     g, n = model.graph, len(model.states)
     inputs = [g.v(space, k) for k in range(n)]
-    uses = [{key[2] for key in g.variables([a], space)} for a in f]
+    uses = g.used(f, space)
     rows = {}
     for i, a in enumerate(f):
         these = sorted(uses[i])

@@ -38,15 +38,19 @@ COST_OF_A_FUNCTION = 25
 class Nodes(Arrays):
     def __init__(self):
         self.nodes, self.index, self.blocks = [], {}, {}
+        self.under = []                          # the children of each node
         self.depth, self.places = [], {}         # of branches inside each other, by node; where a node came from
 
     def node(self, *key):
-        if key not in self.index:
-            self.index[key] = len(self.nodes)
+        found = self.index.get(key)
+        if found is None:
+            found = self.index[key] = len(self.nodes)
             self.nodes.append(key)
-            below = max((self.depth[b] for b in self.children(len(self.nodes) - 1)), default=0)
-            self.depth.append(below + (key[0] == "sel" or key[0] in CONDITIONS))
-        return self.index[key]
+            children = () if key[0] in LEAVES else key[2:] if key[0] in WITH_HEAD else key[1:]
+            self.under.append(children)
+            deepest = max(map(self.depth.__getitem__, children), default=0)
+            self.depth.append(deepest + (key[0] == "sel" or key[0] in CONDITIONS))
+        return found
 
     # ---- building: with the simplifications that cost no accuracy ----
 
@@ -256,10 +260,7 @@ class Nodes(Arrays):
     # ---- going over it ----
 
     def children(self, a):
-        key = self.nodes[a]
-        if key[0] in LEAVES:
-            return ()
-        return key[2:] if key[0] in WITH_HEAD else key[1:]
+        return self.under[a]
 
     def again(self, a, below):
         """The node a with other children"""
@@ -268,21 +269,43 @@ class Nodes(Arrays):
 
     def order(self, roots):
         """All nodes below roots, each after its children."""
-        seen, out, stack = set(), [], [(r, False) for r in reversed(list(roots))]
+        seen, out, stack = set(), [], list(roots)[::-1]
+        children = self.under
         while stack:
-            a, done = stack.pop()
-            if done:
-                out.append(a)
+            a = stack.pop()
+            if a < 0:                                      # -1 - a: what is below a is there
+                out.append(-1 - a)
             elif a not in seen:
                 seen.add(a)
-                stack.append((a, True))
-                stack += [(b, False) for b in reversed(self.children(a)) if b not in seen]
+                if children[a]:
+                    stack.append(-1 - a)
+                    stack += [b for b in children[a][::-1] if b not in seen]
+                else:
+                    out.append(a)
         return out
 
     def variables(self, roots, *spaces):
         """The variables below roots, sorted; of these spaces, if any are named."""
         found = [self.nodes[a] for a in self.order(roots) if self.nodes[a][0] == "v"]
         return sorted((k for k in found if not spaces or k[1] in spaces), key=lambda k: (k[1], k[2], k[3]))
+
+    def used(self, roots, space):
+        """For each root the numbers of the variables of a space below it; all roots in one pass, with sets as bits"""
+        bits = {}
+        for a in self.order(roots):
+            key, found = self.nodes[a], 0
+            if key[0] == "v":
+                found = 1 << key[2] if key[1] == space else 0
+            else:
+                for b in self.under[a]:
+                    found |= bits[b]
+            bits[a] = found
+        members = {}                             # of equal sets, once
+        for a in roots:
+            found = bits[a]
+            if found not in members:
+                members[found] = {k for k, bit in enumerate(bin(found)[:1:-1]) if bit == "1"}
+        return [members[bits[a]] for a in roots]
 
     def below(self, roots, given):
         """The nodes of `given` that roots need first: those with no other of them between"""
@@ -314,6 +337,8 @@ class Nodes(Arrays):
             key = self.nodes[a]
             if given and a in given:
                 m[a] = given[a]
+            elif key[0] in ARRAYS and all(m[b] == b for b in self.under[a]):
+                m[a] = a
             elif key[0] == "c" or key[0] == "v" and "v" not in rules:
                 m[a] = a
             elif key[0] == "v":

@@ -6,10 +6,13 @@ once for all of them.  Each node is computed by the operation that the C of body
 so that results have the same bits.
 
     shared   what several columns have in common; it is computed once
-    parts    (guard, words, results): of one column; a part with a guard serves one gradient, and is left out where
-             that is not requested"""
+    parts    (guard, words, results, products): of one column; a part with a guard serves one gradient, and is left out
+             where that is not requested; products: x y^T that are added to it after the results"""
 import heapq
 
+from .array_code import ArrayCode
+from .arrays import collected
+from .body import Target
 from .nodes import LEAVES
 from .operations import NUMBER, operation
 from .syntax import Fault
@@ -22,43 +25,62 @@ GUARDS = {None: 0, "g->t": 1, "gy": 2, "gyp": 3, "gp": 4, "gm": 5}
 OF_COLUMNS = {space for space in SPACES if space[0] in "de" and space != "mode"} | {"w"}
 
 
-class Routine:
+class Routine(ArrayCode):
     """graph, targets: as of a Body; given: {node: variable}: what several columns share, and what stands for it in
     targets.  Afterwards: registers, constants, loads (of the point, of a column), code (shared), parts."""
 
     def __init__(self, graph, targets, given=None):
         self.g, given = graph, given or {}
         roots = graph.printable([t.node for t in targets])
+        targets = collected(graph, [Target(t.lhs, t.op, a, t.guard) for t, a in zip(targets, roots)])
         self.same = {v: a for a, v in given.items()}          # of variables: the nodes that they stand for
-        self.constants, self.place = [], {}
+        self.constants, self.place, self.empty = [], {}, {}   # empty: places of arrays, by size
         shared = graph.order(given)
-        order = [a for a in graph.order(roots) if a not in set(shared)]
-        self._load(shared, order)
-        guard = self._guards(order, targets, roots)
+        earlier = set(shared)
+        order = [a for a in graph.order([t.node for t in targets]) if a not in earlier]
+        self._find_arrays([*shared, *order], targets)
+        self._load([*shared, *order], [*given, *(t.node for t in targets)])
+        guard = self._guards(order, targets)
         guards = list(dict.fromkeys([None, *(t.guard for t in targets)]))
-        runs = [self._runs([a for a in shared if graph.nodes[a][0] not in LEAVES])]
+        runs = [self._runs([a for a in shared if self._computes(a)])]
         for one in guards:
             runs.append(self._runs([a for a in order if guard.get(a) == (one,)]))
-        results = [[(t, self._same(a)) for t, a in zip(targets, roots) if t.guard == one] for one in guards]
+        results = [[t for t in targets if t.guard == one] for one in guards]
         self._lives(runs, results)
         self._number(runs)
         self.code = self._words(runs[0])
-        self.parts = [(GUARDS[one], self._words(code), [(index_of(t), self.place[a]) for t, a in found])
-                      for one, code, found in zip(guards, runs[1:], results) if code or found]
+        self.parts = [part for one, code, found in zip(guards, runs[1:], results)
+                      for part in self._parts(GUARDS[one], self._words(code), found)]
+
+    def _parts(self, guard, code, targets):
+        """One part, or several where results follow products"""
+        parts = [(guard, code, [], [])]
+        for t in targets:
+            if t.block:
+                parts[-1][3].append(self.outer_result(t))
+                continue
+            if parts[-1][3]:
+                parts.append((guard, [], [], []))
+            parts[-1][2].append((index_of(t), self._at(t.node)))
+        return [part for part in parts if any(part[1:])]
 
     def _same(self, a):
         return self.same.get(a, a)
 
     # ---- constants and loads ----
 
-    def _load(self, shared, order):
+    def _load(self, order, roots):
         """Places of constants and variables"""
-        leaves = dict.fromkeys(a for a in [*shared, *order] if self.g.nodes[a][0] in LEAVES and a not in self.same)
+        used = {*roots}.union(*(self.g.children(a) for a in order if self._computes(a)))
+        leaves = [a for a in order if a in used and self.g.nodes[a][0] in LEAVES and a not in self.same]
         for a in leaves:
             if self.g.nodes[a][0] == "c":
                 self.place[a] = len(self.constants)
                 self.constants.append(self.g.nodes[a][1])
-        self.registers, self.loads = len(self.constants), []
+        for a in self.tables:
+            self.place[a] = len(self.constants)
+            self.constants += [self.g.const(b) for b in self.g.children(a)]
+        self.registers, self.loads, self.intervals = len(self.constants), [], {}
         found = {}
         for a in leaves:
             key = self.g.nodes[a]
@@ -68,44 +90,53 @@ class Routine:
             loads = []
             for space in SPACES:
                 if (space in OF_COLUMNS) == of_columns:
-                    self._ranges(SPACES.index(space), sorted(found.get(space, [])), loads)
+                    self._ranges(space, sorted(found.get(space, [])), loads)
             self.loads.append(loads)
 
     def _ranges(self, space, wanted, loads):
-        """Ranges (space, first, count) of wanted, pairs (index, node)"""
-        first = last = None
+        """Ranges (space, first, count) of wanted, pairs (index, node), and of variables that remain together"""
+        parts = sorted([(index, index) for index, _ in wanted] + [part[1:] for part in self.together
+                                                                  if part[0] == space])
+        found = []
+        for first, last in parts:
+            if found and first - found[-1][1] <= GAP + 1:
+                found[-1][1] = max(last, found[-1][1])
+            else:
+                found.append([first, last])
+        self.intervals[space] = []
+        for first, last in found:
+            self.intervals[space].append((first, last, self.registers))
+            loads.append([SPACES.index(space), first, last - first + 1])
+            self.registers += last - first + 1
+        places = iter(self.intervals[space])
+        first, last, start = next(places, (0, -1, 0))
         for index, a in wanted:
-            if last is None or index - last > GAP + 1:
-                first = index
-                loads.append([space, first, 0])
-                start = self.registers
-            last = index
-            loads[-1][2] = index - first + 1
+            while index > last:
+                first, last, start = next(places)
             self.place[a] = start + index - first
-            self.registers = start + loads[-1][2]
 
     # ---- the order of operations ----
 
-    def _guards(self, order, targets, roots):
+    def _guards(self, order, targets):
         """{node: (guard,)}: where it is needed for one gradient alone; (None,): for several results"""
         found = {}
 
         def use(a, where):
             found[a] = where if found.get(a, where) == where else (None,)
 
-        for t, a in zip(targets, roots):
-            use(a, (t.guard,))
+        for t in targets:
+            use(t.node, (t.guard,))
         for a in reversed(order):
             for b in self.g.children(a):
                 use(b, found[a])
-        return {a: where for a, where in found.items() if self.g.nodes[a][0] not in LEAVES}
+        return {a: where for a, where in found.items() if self._computes(a)}
 
     def _runs(self, nodes):
         """[(operation, nodes)] with all operands before their use: the operation that is ready most often comes next"""
         members = set(nodes)
         waits, users, ready = {}, {}, {}
         for a in nodes:
-            below = {b for b in self.g.children(a) if b in members}
+            below = {b for b in self._needs(a) if b in members}
             waits[a] = len(below)
             for b in below:
                 users.setdefault(b, []).append(a)
@@ -125,8 +156,8 @@ class Routine:
         return runs
 
     def _operation(self, a):
-        op, operands = operation(self.g.nodes[a], self.g.children(a))
-        return op, [self._same(b) for b in operands]
+        """(operation, operands); the words of arrays are in array_code.py"""
+        return operation(self.g.nodes[a], self.g.children(a))
 
     # ---- registers ----
 
@@ -136,16 +167,17 @@ class Routine:
         at, last = 0, {}
         for part, found in zip(runs, [[], *results]):
             for a in (a for _, run in part for a in run):
-                last.update((b, at) for b in self._operation(a)[1])
+                last.update((b, at) for b in self._needs(a))
                 at += 1
-            last.update((a, at) for _, a in found)
+            for t in found:
+                last.update((b, at) for b in (self._needs(t.node) if t.block else [self._source(t.node)]))
             at += 1
             if part is runs[0]:
                 shared = at
         self.kept = {a for _, run in runs[0] for a in run if last.get(a, 0) >= shared}
         self.ending = {}
         for a, at in last.items():
-            if self.g.nodes[a][0] not in LEAVES and a not in self.kept:
+            if self._computes(a) and a not in self.kept:
                 self.ending.setdefault(at, []).append(a)
 
     def _number(self, runs):
@@ -153,33 +185,46 @@ class Routine:
         free, at = [], 0
         for part in runs:
             for a in (a for _, run in part for a in run):
+                size = self._size(a)                       # an array does not overlap what it is computed from
+                if size:
+                    self.place[a] = self._place_array(size)
                 self._free(free, at)
-                self.place[a] = heapq.heappop(free) if free else self._another()
+                if not size:
+                    self.place[a] = heapq.heappop(free) if free else self._another()
                 at += 1
             self._free(free, at)
             at += 1
 
     def _free(self, free, at):
         for b in self.ending.get(at, ()):
-            heapq.heappush(free, self.place[b])
+            if self._size(b):
+                self.empty.setdefault(self._size(b), []).append(self.place[b])
+            else:
+                heapq.heappush(free, self.place[b])
 
-    def _another(self):
-        self.registers += 1
+    def _another(self, count=1):
+        self.registers += count
         if self.registers > MOST:
             raise Fault(0, f"the model needs more than {MOST} values at once, which byte code does not serve: "
                         "compile it")
-        return self.registers - 1
+        return self.registers - count
 
     def _words(self, runs):
         words = []
         for op, run in runs:
-            for first in range(0, len(run), MOST):
-                piece = run[first:first + MOST]
+            units = [unit for a in run for unit in self._units(a)]
+            for first in range(0, len(units), MOST):
+                piece = units[first:first + MOST]
                 words += [NUMBER[op], len(piece)]
-                for a in piece:
-                    words.append(self.place[a])
-                    words += [self.place[b] for b in self._operation(a)[1]]
+                for unit in piece:
+                    words += unit
         return words
+
+    def _units(self, a):
+        """[words of an operation]"""
+        if self.g.is_array(a):
+            return self._array_words(a)
+        return [[self.place[a], *(self._at(b) for b in self._operation(a)[1])]]
 
 
 def index_of(target):

@@ -31,7 +31,7 @@ def executed(r, variables, guards=tuple(GUARDS)):
             registers += [variables.get((SPACES[space], first + k), float("nan")) for k in range(count)]
     registers += [None] * (r.registers - len(registers))
     out = {}
-    for guard, code, results in [(0, r.code, [])] + r.parts:
+    for guard, code, results, _ in [(0, r.code, [], [])] + r.parts:
         if guard not in {GUARDS[g] for g in guards}:
             continue
         while code:
@@ -95,7 +95,7 @@ class Routines(unittest.TestCase):
         r = Routine(g, [Target("out[0]", "=", g.node("+", a, g.v("dy", 1)))], {shared: given})
         self.assertEqual([loads for loads in r.loads], [[[SPACES.index("y"), 0, 2]], [[SPACES.index("dy"), 0, 2]]])
         kept = r.code[2]
-        (guard, code, results), = r.parts
+        (guard, code, results, products), = r.parts
         self.assertNotIn(kept, [code[2], code[7]], "the second column needs it, too")
 
     def test_values_near_each_other_are_loaded_together(self):

@@ -171,10 +171,11 @@ class Relation:
 
 class Functional:
     times: _Array | None
+    trace_message: str
     def __init__(self, end: _Function | None = None, *, end_y: _Function | None = None, end_p: _Function | None = None,
                  end_t: _Function | None = None, end_yy: _Function | None = None, times: ArrayLike | None = None,
-                 term: _Function | None = None, term_y: _Function | None = None,
-                 term_yy: _Function | None = None) -> None: ...
+                 term: _Function | None = None, term_y: _Function | None = None, term_yy: _Function | None = None,
+                 trace: Literal["auto"] | bool = "auto") -> None: ...
 
 class Finding:
     severity: Literal["right", "remark", "wrong"]
@@ -223,6 +224,7 @@ class Problem:
     def traced(self) -> bool: ...
     @property
     def trace_message(self) -> str: ...
+    def wait(self, timeout: float | None = None) -> bool: ...
     def integrate(self, t_span: Sequence[float], y0: ArrayLike | None = None, p: _Form = None, *,
                   t_eval: ArrayLike | None = None, record: bool = True, dense: bool = False,
                   on_step: Callable[[Any], Any] | None = None, tape: str | PathLike[str] | None = None) -> Run: ...

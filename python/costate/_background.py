@@ -3,7 +3,6 @@ import atexit
 import threading
 import weakref
 
-from costate import _compile
 from costate._library import ModelError
 
 RUNNING = weakref.WeakSet()             # what the end of this program stops
@@ -11,10 +10,12 @@ PATIENCE = 5.0                          # s, until the thread has removed its di
 
 
 class Background:
-    """Compiles the model of an equation file in a thread; result: the Compiled, None while or if there is none"""
+    """Compiles a model in a thread; result: the Compiled, None while or if there is none.
 
-    def __init__(self, text, file):
-        self.text, self.file, self.result = text, file, None
+    work(started)   returns it; started(process) is called with each process that works"""
+
+    def __init__(self, work):
+        self.work, self.result = work, None
         self._process, self._stopped = None, False
         self._thread = threading.Thread(target=self._work, name="costate-compiler", daemon=True)
         RUNNING.add(self)
@@ -22,9 +23,10 @@ class Background:
 
     def _work(self):
         try:
-            self.result = _compile.found(self.text, self.file) or _compile.made(self.text, self.file, self._started)
+            self.result = self.work(self._started)
         except (ModelError, OSError):
             pass                        # no compiler, or one that fails: byte code has the same results
+        self.work = None                # and what it holds
 
     def _started(self, process):
         self._process = process

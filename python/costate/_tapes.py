@@ -20,7 +20,9 @@ def checked_path(tape, record):
 
 def checked_times(t_eval, t0, t1):
     """times at which the state is wanted, as an array: in the order of the run, from t0 to t1"""
-    times = np.empty(0) if t_eval is None else np.array(t_eval, dtype=float, ndmin=1)
+    if t_eval is None:
+        return np.empty(0)
+    times = np.array(t_eval, dtype=float, ndmin=1)
     if times.ndim > 1:
         raise ValueError(f"t_eval has shape {times.shape}; expected (k,)")
     outside = ~((times >= min(t0, t1)) & (times <= max(t0, t1)))

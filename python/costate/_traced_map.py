@@ -19,7 +19,8 @@ class CompiledMap:
 
     def __init__(self, of, built, reads):
         self.of, self.engine, self.reads = of, built, reads
-        self.map, self.ctx = built.problem.cost, built.problem.ctx
+        P = built.now().problem
+        self.map, self.ctx = P.cost, P.ctx
 
     def holds(self):
         return same(self.reads, state(self.of.value))
@@ -41,6 +42,6 @@ def compiled_map(of, rows, at):
         found = engine(model_of(functions, Alone, shape, rows))
     except Exception:               # it cannot be traced: callbacks say what is wrong with it
         return None
-    if found is None or found.problem.nrelations or found.problem.nstops:
+    if found.now().problem.nrelations or found.now().problem.nstops:
         return None                 # branches of maps after a step are not located
     return CompiledMap(of, found, reads)

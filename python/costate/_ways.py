@@ -25,11 +25,10 @@ class Ways(str):
         self.by_map = by_map or {}
         return self
 
-    def with_way(self, name, argument, way):
-        """and another function"""
-        if way == "exact":
-            return self
-        return Ways(least_exact([self, way]), {**self.by_map, name: {argument: way}})
+    def with_ways(self, name, ways):
+        """and those of another function"""
+        used = [way for way in ways.values() if way != "given"]
+        return Ways(least_exact([self, *used]), {**self.by_map, name: dict(ways)})
 
 
 class DerivativeWarning(UserWarning):

@@ -8,45 +8,74 @@ from costate._derivatives import COMPLEX_WARNING, STEP, Checked, Mistrusted, Sca
 from costate._library import CostateError, columns, pointer, taken
 from costate._copies import OfFunctional
 from costate._shown import of_functional
-from costate.maps import guarded
+from costate._ways import WAYS
+from costate.maps import OnCopies, guarded
 from costate.result import Result
+from costate.tracing.scalars import scalar
+from costate.tracing.use import asked as asked_to_trace
 
 
 class Functional(OfFunctional):
     """A number that a run gives: end(t1, y, p) of its end, and terms term(t, y) at given times, to be added.
 
     y is the state followed by the running costs.  Gradients: end_y (by y), end_p (by p, if it depends on p directly),
-    end_t (by t1, if it depends on t1 directly), term_y.  Those that are None are complex steps of the functions; that
-    by t1 is a difference where end does not compute with complex t1.  Hessian products take complex steps of end_y,
-    end_p and term_y, or end_yy(t1, y, p) and term_yy(t, y), matrices."""
+    end_t (by t1, if it depends on t1 directly), term_y.  Those that are None, and second derivatives, are exact where
+    the functions can be traced; trace_message says why they cannot.  Else first derivatives are complex steps of the
+    functions; that by t1 is a difference where end does not compute with complex t1.  Hessian products take complex
+    steps of end_y, end_p and term_y where these are given, or end_yy(t1, y, p) and term_yy(t, y), matrices.
+
+    trace       "auto"; False: functions are not traced"""
 
     def __init__(self, end=None, *, end_y=None, end_p=None, end_t=None, end_yy=None, times=None, term=None,
-                 term_y=None, term_yy=None):
+                 term_y=None, term_yy=None, trace="auto"):
         if end is None and term is None:
             raise ValueError("a functional has a value at the end, or terms at times")
         if (times is None) != (term is None):
             raise ValueError("times and term belong together")
-        self.end, self.end_y, self.end_p, self.end_t, self.end_yy = end, end_y, end_p, end_t, end_yy
+        given = dict(end=end, end_y=end_y, end_p=end_p, end_t=end_t, end_yy=end_yy, term=term, term_y=term_y,
+                     term_yy=term_yy)
+        for name, f in given.items():
+            setattr(self, name, f)
+            setattr(self, "_" + name, OnCopies.of(f))               # what is called
         self.times = None if times is None else np.array(times, dtype=float, ndmin=1)
-        self.term, self.term_y, self.term_yy = term, term_y, term_yy
-        self.checks, self.way = {}, "exact"             # way: "differences" where a difference by t1 was taken
+        self.checks, self.ways = {}, {}                 # ways: {"t", "y" or "p": how derivatives were formed}
+        self.trace, self.trace_message = asked_to_trace(trace), ""
 
     __repr__ = of_functional
 
     def gradient(self, f, given, at, part):
         """of f with respect to argument `part` of at"""
         if given is not None:
+            self.took("typ"[part], "given")
             return np.asarray(given(*at), dtype=float).reshape(-1)
+        traced = self.traced(f, at)
+        if traced is not None:
+            self.took("typ"[part], "exact")
+            return traced.gradient(at)[part]
         out, which = np.zeros(len(at[part])), "typ"[part]
         if not self.right(f, at, part):
             raise TypeError(f"the functional does not compute with complex {which}: give its gradient with respect to "
                             f"{which}")
+        self.took(which, "complex step")
         for i in range(len(out)):
             moved = list(at)
             moved[part] = at[part].astype(complex)
             moved[part][i] += 1j * STEP
             out[i] = np.imag(complex_value(f, moved, which)).item() / STEP
         return out
+
+    def took(self, which, way):
+        """notes how a derivative was formed; the least exact way remains"""
+        rank = ("given", *WAYS).index
+        self.ways[which] = max(self.ways.get(which, way), way, key=rank)
+
+    def traced(self, f, at):
+        """the Scalar of f at this point, or None"""
+        if self.trace is False:
+            return None
+        found, why = scalar(f.__wrapped__, tuple(np.asarray(a, dtype=float) if k else a for k, a in enumerate(at)))
+        self.trace_message = why
+        return found
 
     def right(self, f, at, part, scales=None):
         """Are complex steps of f with respect to this argument right, as far as is known?  They are checked at the
@@ -58,38 +87,51 @@ class Functional(OfFunctional):
     def of_t1(self, t1, y, p, scales):
         """the gradient with respect to t1, directly, of what is at the end"""
         at = (t1, y, p)
-        if self.end is None:
+        if self._end is None:
             return 0.0
-        if self.end_t is not None:
-            return float(self.end_t(*at))
+        if self._end_t is not None:
+            return float(self._end_t(*at))
+        traced = self.traced(self._end, at)
+        if traced is not None:
+            return float(traced.gradient(at)[0][0])
         if not scales.high > scales.low:
             scales = Scales()
-        if self.checks.setdefault(id(self.end), Checked(self.end)).right(0, at, scales, 1):
-            return np.imag(complex_value(self.end, (complex(t1, STEP), y, p), "t1")).item() / STEP
-        found = float(slope(self.end, at, scales)[0])
-        self.way = "differences" if found else self.way
+        if self.checks.setdefault(id(self._end), Checked(self._end)).right(0, at, scales, 1):
+            return np.imag(complex_value(self._end, (complex(t1, STEP), y, p), "t1")).item() / STEP
+        found = float(slope(self._end, at, scales)[0])
+        if found:
+            self.took("t", "differences")
         return found
 
     def of_end(self, t1, y, p):
         """the gradients with respect to y and, directly, to p of what is at the end"""
-        if self.end is None:
+        if self._end is None:
             return np.zeros(len(y)), np.zeros(len(p))
         at = (t1, y, p)
-        return self.gradient(self.end, self.end_y, at, 1), self.gradient(self.end, self.end_p, at, 2)
+        return self.gradient(self._end, self._end_y, at, 1), self.gradient(self._end, self._end_p, at, 2)
 
     def of_term(self, t, y):
-        return self.gradient(self.term, self.term_y, (t, y), 1)
+        return self.gradient(self._term, self._term_y, (t, y), 1)
 
     def curvature_of_term(self, t, y, d):
         """the derivative of term_y along d"""
-        return curvature(self, self.term_y, self.term_yy, (t, y), (d,))
+        traced = self.traced(self._term, (t, y)) if self._term_y is None and self._term_yy is None else None
+        if traced is not None:
+            return traced.curvature((t, y), (d,))[1]
+        return curvature(self, self._term_y, self._term_yy, (t, y), (d,))
 
     def curvature_of_end(self, at, dy, dp):
         """the derivatives of end_y and end_p along (dy, dp)"""
-        by_y = curvature(self, self.end_y, self.end_yy, at, (dy, dp))
-        if self.end_p is not None:
-            return by_y, curvature(self, self.end_p, None, at, (dy, dp))
-        if np.any(self.gradient(self.end, None, at, 2)):
+        traced = self.traced(self._end, at) if self._end_p is None else None
+        second = None if traced is None else traced.curvature(at, (dy, dp))
+        if second is not None and self._end_y is None and self._end_yy is None:
+            return tuple(second[1:])
+        by_y = curvature(self, self._end_y, self._end_yy, at, (dy, dp))
+        if self._end_p is not None:
+            return by_y, curvature(self, self._end_p, None, at, (dy, dp))
+        if second is not None:
+            return by_y, second[2]
+        if np.any(self.gradient(self._end, None, at, 2)):
             raise TypeError("Hessian products of a functional that depends on p directly need end_p")
         return by_y, np.zeros(len(dp))
 
@@ -153,7 +195,7 @@ def observed2(owner, k, t, y, m, V, w, w2):
 @guarded
 def seed2(owner, t1, y, p, m, V, Vp, lam, mu, lam2, mu2):
     F, b = owner.functional, owner.built
-    if F.end is None:
+    if F._end is None:
         return
     rows = b.n + b.nq
     at = (t1, taken(y, rows), taken(p, b.np) if p else np.empty(0))
@@ -175,10 +217,10 @@ def seed2(owner, t1, y, p, m, V, Vp, lam, mu, lam2, mu2):
 @guarded
 def at_end(owner, t1, y, p, m, value, lam, mu, end):
     F, b, owner.ended = owner.functional, owner.built, t1
-    if F.end is None:
+    if F._end is None:
         return
     at = (t1, taken(y, b.n + b.nq), taken(p, b.np) if p else np.empty(0))
-    value[0] += float(F.end(*at))
+    value[0] += float(F._end(*at))
     by_y, by_p = F.of_end(*at)
     if lam:
         onto(lam, by_y)
@@ -191,7 +233,7 @@ def at_end(owner, t1, y, p, m, value, lam, mu, end):
 @guarded
 def at_time(owner, k, t, y, m, value, w):
     F, at = owner.functional, (t, taken(y, owner.n))
-    value[0] += float(F.term(*at))
+    value[0] += float(F._term(*at))
     if w:
         onto(w, F.of_term(*at))
 
@@ -278,7 +320,7 @@ def estimated_once(problem, F, t_span, y0, p, tol, factor, along, product_atol):
                                              for name in ("Hy0", "Hp")}
     relative = Result(value=arrays["value_error"][0], y0=arrays["y0_error"][0], p=arrays["p_error"][0], **of_products)
     return Result(**values("run"), error=Result(**values("error")), relative_error=relative,
-                  derivatives=b.way.with_way("functional", "t", F.way), **more)
+                  derivatives=b.way.with_ways("functional", F.ways), **more)
 
 
 class Start:
@@ -388,4 +430,4 @@ def second_order(run, F, vy0, vp, call):
         x.through_start(x.lam if hessian else None, x.lam2, x.mu2)
         run._start.through(run.t0, run._p, x.lam[None], x.mu[None])
     out = dict(value=run.value(F), y0=x.lam[:b.n], p=x.mu) if hessian else {}
-    return Result(**out, **x.products(x.lam2, x.mu2), derivatives=run.derivatives)
+    return Result(**out, **x.products(x.lam2, x.mu2), derivatives=run.derivatives.with_ways("functional", F.ways))

@@ -14,6 +14,21 @@ from costate._shown import of_map
 from costate._ways import least_exact
 
 
+class OnCopies:
+    """A function that receives copies of arrays: it may change them in place, and is called again with the same."""
+
+    def __init__(self, f):
+        self.__wrapped__ = f
+        self.__name__ = getattr(f, "__name__", type(f).__name__)
+
+    @classmethod
+    def of(cls, f):
+        return f if f is None or isinstance(f, (cls, Constant)) else cls(f)
+
+    def __call__(self, *at):
+        return self.__wrapped__(*[a.copy() if isinstance(a, np.ndarray) else a for a in at])
+
+
 class Map:
     """A function of (t, y, p), or of (t, y, p, m) where the problem has memory variables, with its derivatives.
 
@@ -42,6 +57,10 @@ class Map:
     def exact(self):
         """are derivatives given?"""
         return any(f is not None for f in (self.jac, self.jvp, self.vjp))
+
+    def on_copies(self):
+        """the same, whose functions may change the arrays that they receive"""
+        return Map(**{name: OnCopies.of(f) for name, f in vars(self).items()})
 
     def followed_by(self, last):
         """the same, whose functions receive last() behind their other arguments"""
@@ -91,6 +110,7 @@ class Bound:
 
     def __init__(self, of, name, n, np_, nm, rows, trust=None, scales=None, relations=None):
         self.relations, self.situation = relations, None
+        of = of.on_copies() if isinstance(of, Map) else of
         if relations is not None:
             self.situation = Situation(0, (1,) * relations)         # until a point says otherwise
             of = of.followed_by(lambda: self.situation)

@@ -113,7 +113,9 @@ class Model:
         """what a run that begins now uses; the first one starts the compiler"""
         if self._wanted is None and isinstance(self._c, Program) and _compile.has_compiler():
             if self._background is None:
-                self._background = Background(self.text, self.file)
+                text, file = self.text, self.file
+                self._background = Background(lambda started: _compile.found(text, file) or
+                                              _compile.made(text, file, started))
             elif self._background.result is not None:
                 self._c = self._background.result
                 self._kept.append(self._c)

@@ -97,7 +97,11 @@ class Built:
         self.pieces, self.compiled, self.calls_python = [], [], False       # of after_step
         self.scales = Scales(smallest(problem, at), stops=problem.jumps())
         model = problem.model
-        self.of = None
+        self.compiled_way = None                # that of compiled functions alone, which does not change
+        self.of, self.engine = None, None       # the costate_problem that P is made of, if there is one; its engine
+        if trace is not None:
+            self.engine = trace.engine.now()
+            self.of = self.engine.problem
         if model is not None:
             self.of = model.problem
             self.P[0] = self.of[0]
@@ -118,11 +122,13 @@ class Built:
         self.refuse(lib.costate_status(self.solver))
 
     def is_outdated(self):
-        """was the model compiled since?  Then a new solver has the same results, unless it begins where the last run
-        ended.  Or do compiled functions read something else now?"""
+        """was the model, or what was traced, compiled since?  Then a new solver has the same results, unless it begins
+        where the last run ended.  Or do compiled functions read something else now?"""
         if not all(compiled.holds() for compiled in self.compiled):
             return True
-        return self.of is not None and not self.problem.options.get("warm") and self.of != self.problem.model.problem
+        if self.of is None or self.problem.options.get("warm"):
+            return False
+        return self.of != (self.problem.model.problem if self.trace is None else self.trace.engine.now().problem)
 
     def runs_in_threads(self):
         """are all functions compiled, so that members of an ensemble need no GIL?"""
@@ -133,9 +139,16 @@ class Built:
     @property
     def way(self):
         """how derivatives are computed: the least exact way of all functions"""
+        if self.compiled_way is None or self.bounds:
+            self.compiled_way = self.find_way()
+        return self.compiled_way
+
+    def find_way(self):
         by_map = {bound.name: bound.ways() for bound in self.bounds}
         if self.problem.model is not None:
             by_map["model"] = dict.fromkeys("typ" if self.np else "ty", self.of_compiled)
+        if self.trace is not None:
+            by_map.update((name, dict.fromkeys("typ" if self.np else "ty", "exact")) for name in self.trace.names)
         return Ways(least_exact([self.of_compiled, *(bound.least_exact_way() for bound in self.bounds)]), by_map)
 
     def bind(self, of, slot, name, rows, owner=None):
@@ -154,9 +167,8 @@ class Built:
 
     def place(self, parent, member, of, slot, name, rows, owner=None):
         """a costate_map of a struct: compiled from a trace, or else callbacks, whose Bound is returned"""
-        compiled = None if self.trace is None else self.trace.map(name)
-        if compiled is not None:
-            setattr(parent, member, compiled)
+        if self.trace is not None:
+            setattr(parent, member, self.trace.map(self.of, name))
             return None
         bound = self.bind(of, slot, name, rows, owner)
         bound.fill(getattr(parent, member), slot)
@@ -165,6 +177,8 @@ class Built:
     def fill(self, at):
         problem, P = self.problem, self.P
         P.n, P.np, P.nm, P.ctx = self.n, self.np, self.nm, self.owner.handle
+        if self.of is not None and problem.w is None:
+            P.ctx = self.of.ctx                 # of byte code; compiled C needs none
         implicit = problem.residual is not None
         rhs = None if implicit else self.place(P, "rhs", problem.rhs, "rhs", "fun", self.n)
         if rhs is not None and (problem.rhs.jac is not None or rhs.way(1) == "differences"):
@@ -172,7 +186,7 @@ class Built:
         self.nq = 0
         if problem.cost is not None:
             last = (Situation(0, (1,) * len(problem.relations)),) * problem.switched
-            self.nq = np.atleast_1d(np.asarray(problem.cost.value(*at, *last))).size
+            self.nq = np.atleast_1d(np.asarray(problem.cost.on_copies().value(*at, *last))).size
             self.place(P, "cost", problem.cost, "cost", "cost", self.nq)
         P.nq = self.nq
         if implicit:
@@ -191,7 +205,7 @@ class Built:
 
     def compiled_matrices(self):
         """Jacobian, its pattern and the mass matrix, of a trace"""
-        n, mass, of = self.n, self.problem.mass, self.trace.engine.problem
+        n, mass, of = self.n, self.problem.mass, self.of
         if mass is not None and np.shape(mass) != (n, n):
             raise ValueError(f"mass has shape {np.shape(mass)}; expected ({n}, {n})")
         if self.problem.sparsity is not None:
@@ -248,15 +262,17 @@ class Built:
             event.direction, event.terminal, event.passes = of.direction, of.terminal, of.passes
             event.at_start = of.at_start
             setattr(event, "from", lib.COSTATE_ANY_MODE if of.active is None else of.active)
-            event.to, event.ctx = lib.COSTATE_SAME_MODE if of.to is None else of.to, owner.handle
+            event.to = lib.COSTATE_SAME_MODE if of.to is None else of.to
+            event.ctx = owner.handle if self.of is None else self.of.event[k].ctx
 
     def relations(self):
         """those of the problem; those of conditions in traced functions follow"""
         given = self.problem.relations
-        of_trace = [] if self.trace is None else self.trace.conditions()
+        of_trace = [] if self.trace is None else self.trace.conditions(self.of)
         for k, (relation, of, owner) in enumerate(self.structs("relation", given, len(of_trace))):
             self.place(relation, "guard", of.guard, "guard", f"the guard of relations[{k}]", 1, owner)
-            relation.whole, relation.ctx = of.whole, owner.handle
+            relation.whole = of.whole
+            relation.ctx = owner.handle if self.of is None else self.of.relation[k].ctx
         for k, relation in enumerate(of_trace, len(given)):
             self.P.relation[k] = relation
 
@@ -270,11 +286,11 @@ class Built:
             library.set_option(o, name, value, self.keep)
         if self.way == "differences":
             o.differences = 1                   # in place of second derivatives, too
-        if self.trace is not None and self.trace.conditions() and "sliding" not in problem.options:
+        if self.trace is not None and self.trace.conditions(self.of) and "sliding" not in problem.options:
             o.sliding = 1                       # a function may slide: its callbacks chattered
         if problem.preconditioner is not None:
             o.preconditioner = _linear.preconditioner(self, problem.preconditioner)
-        compiled = problem.model if self.trace is None else self.trace.engine
+        compiled = problem.model if self.trace is None else self.engine
         if compiled is not None and compiled.backend and not o.solver and problem.w is None:
             o.backend = compiled.backend
         self.watch.handle, self.watch.n, self.watch.N = self.owner.handle, self.n, self.N
@@ -442,6 +458,14 @@ class Problem(OfProblem):
         """of this problem and of those for y0 and p in their forms"""
         return [self._use, *(of.problem._use for of in self.formed.values() if of.problem is not self)]
 
+    def wait(self, timeout=None):
+        """Waits until the compiler that works in the background for the functions or the Model has ended, or so many
+        seconds.  Returns True if later runs use compiled code; results have the same bits as before."""
+        if self.model is not None:
+            return not hasattr(self.model, "wait") or self.model.wait(timeout)
+        traces = [t for t in self._use.traces.values() if t is not None]
+        return bool(traces) and all([t.engine.wait(timeout) for t in traces])
+
     def jumps(self):
         """all times at which functions may jump in t: stops, and given times of events, sorted"""
         return np.unique(np.concatenate([self.stops, *(e.times for e in self.events if e.times is not None)]))
@@ -476,6 +500,8 @@ class Problem(OfProblem):
         n, y, p = self.sizes(t, y0, p)
         at = (float(t), y[:n].copy(), p.copy()) + ((y[n:].copy(),) if self.memory else ())
         known, trace = getattr(self._local, "built", None), self._use.at(self, n, p.size, at, t1, stepwise)
+        if trace is not None and self.w is not None and not trace.engine.wait():
+            trace = None                        # w is a callback, with the ctx of all maps: byte code needs its own
         if known is None or (known.n, known.np) != (n, p.size) or known.trace is not trace or \
                 known.is_outdated():
             known = self._local.built = Built(self, n, p.size, at, trace)
@@ -894,8 +920,8 @@ class Run(OfRun, _tapes.Continued):
 
     def _value(self, functional, at_times):
         full = self._end[:self._b.n + self._b.nq]
-        value = 0.0 if functional.end is None else float(functional.end(self.t, full, self._p))
-        return value + sum(float(functional.term(*at)) for at in at_times)
+        value = 0.0 if functional.end is None else float(functional._end(self.t, full, self._p))
+        return value + sum(float(functional._term(*at)) for at in at_times)
 
     @derived
     def gradient(self, functional):
@@ -922,7 +948,7 @@ class Run(OfRun, _tapes.Continued):
         memory = dict(m=lam[0, b.N - b.nm:].copy()) if b.nm else {}
         return Result(value=self._value(F, at_times), y0=lam[0, :b.n].copy(), p=mu[0].copy(), **memory,
                       t0=ends[0] if timed else None, t1=ends[1] if timed else None, **self._by_marks(at_events),
-                      derivatives=b.way.with_way("functional", "t", F.way))
+                      derivatives=b.way.with_ways("functional", F.ways))
 
     def _by_marks(self, gradient):
         """gradient with respect to all marks: of events, of the stops of the problem, of relations"""

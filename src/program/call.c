@@ -99,6 +99,7 @@ static void compute_part(const part *p, const call *c, int column, double *r)
     compute(p->code, p->words, r);
     if (p->guard) {
         for (int k = 0; k < 2 * p->results; k += 2) to[p->result[k]] += r[p->result[k + 1]];
+        for (int k = 0; k < p->products; k++) array_add_outer(p->product + k * OUTER_RESULT, r, to);
     } else if (p->results) {
         double *out = c->out + (size_t)column * (size_t)c->values;
         for (int k = 0; k < p->results; k++) out[k] = r[p->result[k]];

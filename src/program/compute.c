@@ -24,6 +24,12 @@ int operands(int operation)
                 r[at[0]] = expression; \
             break;
 
+#define ARRAYS(name, function) \
+        case name: \
+            for (const uint16_t *const end = at + at[-1] * name##_NUMBERS; at < end; at += name##_NUMBERS) \
+                function(at, r); \
+            break;
+
 void compute(const uint16_t *at, int words, double *restrict r)
 {
     const uint16_t *const last = at + words;
@@ -32,6 +38,8 @@ void compute(const uint16_t *at, int words, double *restrict r)
         at += 2;
         switch (operation) {
         OPERATIONS(EACH)
+        ARRAYS(TIMES, array_times)
+        ARRAYS(OUTER, array_outer)
         }
     }
 }

@@ -44,10 +44,15 @@
     OPERATION(SINH, 1, sinh(A)) \
     OPERATION(SQRT, 1, sqrt(A)) \
     OPERATION(TAN, 1, tan(A)) \
-    OPERATION(TANH, 1, tanh(A))
+    OPERATION(TANH, 1, tanh(A)) \
+    OPERATION(COPY, 1, A)
 
 #define NAMED(name, operands, expression) name,
 enum operation { OPERATIONS(NAMED) OPERATION_COUNT };
 #undef NAMED
+
+/* those of arrays, arrays.c: all numbers but that of the operation are theirs */
+enum { TIMES = OPERATION_COUNT, OUTER, ALL_OPERATIONS };
+enum { TIMES_NUMBERS = 8, OUTER_NUMBERS = 7 };
 
 #endif

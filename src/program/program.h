@@ -22,9 +22,11 @@ enum { OTHER_T = 1, OTHER_P = 2, OTHER_M = 4 };
 typedef struct { int count; const int32_t *of; } loads;
 
 /* results: registers in the order of the values, or pairs (index, register) of a gradient */
+/* products: x y^T that are added to the gradient, each OUTER_RESULT numbers */
+enum { OUTER_RESULT = 10 };
 typedef struct {
-    int guard, words, results;
-    const uint16_t *code, *result;
+    int guard, words, results, products;
+    const uint16_t *code, *result, *product;
 } part;
 
 typedef struct {
@@ -89,7 +91,12 @@ struct costate_program {
 
 /* compute.c */
 void compute(const uint16_t *code, int words, double *restrict registers);
-int operands(int operation);                /* their number; 0: there is no such operation */
+int operands(int operation);                /* their number; 0: there is none, or it is one of arrays */
+
+/* arrays.c */
+void array_times(const uint16_t *numbers, double *registers);
+void array_outer(const uint16_t *numbers, double *registers);
+void array_add_outer(const uint16_t *numbers, const double *registers, double *restrict to);
 
 /* call.c */
 typedef struct {

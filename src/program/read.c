@@ -88,7 +88,7 @@ static void read_routine(reader *r, routine *f, const purpose *use)
     f->point = read_loads(r);
     f->column = read_loads(r);
     f->words = word(r, 0, INT32_MAX);
-    f->parts = count_of(r, 3);
+    f->parts = count_of(r, 4);
     f->code = number_list(r, (size_t)f->words);
     f->part = array(r, f->parts, sizeof *f->part);
     const int each = use->backward ? 2 : 1;
@@ -97,8 +97,10 @@ static void read_routine(reader *r, routine *f, const purpose *use)
         p->guard = word(r, 0, GUARDS - 1);
         p->words = word(r, 0, INT32_MAX);
         p->results = word(r, 0, INT32_MAX);
+        p->products = word(r, 0, INT32_MAX / OUTER_RESULT);
         p->code = number_list(r, (size_t)p->words);
         p->result = number_list(r, (size_t)p->results * (size_t)each);
+        p->product = number_list(r, (size_t)p->products * OUTER_RESULT);
     }
     if (f->registers > r->q->most) r->q->most = f->registers;
     if (!r->damaged && !routine_valid(r->q, f, use, &r->memory)) r->damaged = 1;
@@ -230,33 +232,46 @@ static void read_maps(reader *r)
     if (read_map(r, &q->unit, OUTPUT, &q->output, q->outputs, 0) != (q->outputs > 0)) damage(r);
 }
 
-static void read_pattern(reader *r)
+/* whether the program has a Jacobian; else the library forms it from products */
+static int read_pattern(reader *r)
 {
     struct costate_program *q = r->q;
     const int n = q->problem.n;
     q->entries = word(r, 0, INT32_MAX);
-    if (!word(r, 0, 1)) {
+    enum { DENSE, SPARSE, PRODUCTS_ONLY };
+    const int kind = word(r, DENSE, PRODUCTS_ONLY);
+    if (kind != SPARSE) {
         if (q->entries != (int64_t)n * n) damage(r);
-        return;
+        return kind == DENSE;
     }
     const int32_t *col, *row;
     read_columns(r, n, q->entries, &col, &row);
     q->pattern = (costate_pattern){n, col, row};
     q->problem.pattern = &q->pattern;
+    return 1;
+}
+
+static void read_jacobians(reader *r)
+{
+    struct costate_program *q = r->q;
+    costate_problem *P = &q->problem;
+    if (!read_pattern(r)) {
+        if (q->implicit) damage(r);
+        return;
+    }
+    const purpose use = {.values = q->entries, .slopes = q->implicit};
+    read_routine(r, &q->jac, &use);
+    P->jac = program_jac;
+    if (!q->implicit) return;
+    read_routine(r, &q->jac_yp, &use);
+    P->jac_yp = program_jac_yp;
 }
 
 static void read_matrices(reader *r)
 {
     struct costate_program *q = r->q;
     costate_problem *P = &q->problem;
-    read_pattern(r);
-    const purpose use = {.values = q->entries, .slopes = q->implicit};
-    read_routine(r, &q->jac, &use);
-    P->jac = program_jac;
-    if (q->implicit) {
-        read_routine(r, &q->jac_yp, &use);
-        P->jac_yp = program_jac_yp;
-    }
+    read_jacobians(r);
     q->masses = count_of(r, 1);
     q->mass_place = word_list(r, (size_t)q->masses);
     q->mass = double_list(r, (size_t)q->masses);

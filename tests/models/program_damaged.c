@@ -68,7 +68,7 @@ static void matrices(const costate_problem *P, int slopes)
     double *y = ones(P->n), *p = ones(P->np), *m = ones(P->nm), *yp = ones(P->n), *J = ones(entries);
     int *relation = calloc((size_t)P->nrelations + !P->nrelations, sizeof *relation);
     const costate_point x = {.y = y, .p = p, .m = m, .yp = slopes ? yp : NULL, .relation = relation};
-    P->jac(&x, J, P->ctx);
+    if (P->jac) P->jac(&x, J, P->ctx);
     if (P->jac_yp) P->jac_yp(&x, J, P->ctx);
     if (P->mass) P->mass(J, P->ctx);
     void *all[] = {y, p, m, yp, J, relation};

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "models.h"
 
-enum { MOST = 400, POINTS = 4, VARIANTS = 5, COLUMNS = 3, LONGEST = 2000 };
+enum { MOST = 3000, POINTS = 4, VARIANTS = 5, COLUMNS = 3, LONGEST = 2000 };
 
 typedef struct {
     const char *name;
@@ -163,7 +163,8 @@ static void matrices(const row *m, const costate_problem *A, const costate_probl
     same_number(m, "pattern", !!p, !!q);
     if (p) same_number(m, "columns", 0, memcmp(p->col, q->col, (size_t)(p->n + 1) * sizeof(int)));
     if (p) same_number(m, "rows", 0, entries ? memcmp(p->row, q->row, (size_t)entries * sizeof(int)) : 0);
-    A->jac(x, J, NULL), B->jac(x, K, B->ctx), same(m, "jac", J, K, entries);
+    same_number(m, "jac", !!A->jac, !!B->jac);
+    if (A->jac) A->jac(x, J, NULL), B->jac(x, K, B->ctx), same(m, "jac", J, K, entries);
     same_number(m, "jac_yp", !!A->jac_yp, !!B->jac_yp);
     if (A->jac_yp) A->jac_yp(x, J, NULL), B->jac_yp(x, K, B->ctx), same(m, "jac_yp", J, K, entries);
     same_number(m, "mass", !!A->mass, !!B->mass);

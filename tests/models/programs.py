@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 
 from compiled import FLAGS, build, compiler, need_library, root, run  # noqa: E402
 
+import drafts  # noqa: E402
 import random_files  # noqa: E402
 from cases import fails, run_all  # noqa: E402
 from codegen.equations import byte_code, c_file, kpp, read  # noqa: E402
@@ -99,6 +100,20 @@ def test_what_else_there_is_has_the_same_bits():
     compared({name: read.parse(text, name + ".eq") for name, text in OTHERS.items()})
 
 
+def networks():
+    """Models with products of matrices, one of them longer than what fits on the stack"""
+    found = {"of_" + make.__name__: (make, n) for make, n in drafts.ALL}
+    out = {}
+    for name, (make, n) in (found | {"layers": (lambda d: d.layer(36, d.layer(40, d.y)), 36)}).items():
+        d = drafts.Draft(name, n)
+        out[name] = d.done(make(d))
+    return out
+
+
+def test_products_of_matrices_have_the_same_bits():
+    compared(networks())
+
+
 def test_random_files_have_the_same_bits():
     compared({f"m{k}": read.parse(random_files.Case(k).text(), "m.eq") for k in range(FILES)})
 
@@ -114,9 +129,11 @@ def test_damaged_programs_are_harmless():
     need_library()
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
         files = []
-        for name in ("residual", "tables", "thermostat", "hires", "robertson_dae"):
-            text = OTHERS.get(name)
-            model = read.parse(text, name + ".eq") if text else read.read(os.path.join(root, "models", name + ".eq"))
+        matrices = networks()
+        for name in ("residual", "tables", "thermostat", "hires", "robertson_dae", "of_network", "of_transposed"):
+            text, model = OTHERS.get(name), matrices.get(name)
+            model = model or (read.parse(text, name + ".eq") if text else
+                              read.read(os.path.join(root, "models", name + ".eq")))
             files.append(os.path.join(place, name + ".bin"))
             with open(files[-1], "wb") as file:
                 file.write(byte_code.write(model, name + ".eq"))

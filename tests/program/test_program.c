@@ -8,6 +8,8 @@
 #include "alloc.h"
 #include "common.h"
 
+static void refused(const void *bytes, size_t size, const char *why);
+
 /* ---- a program written by hand: x' = OPERATION(p0, p1, p2) ---- */
 
 enum { HEAD = 6, WORDS = 8000, NUMBERS = 4000 };
@@ -34,7 +36,7 @@ static void put(written *b, int value) { b->numbers[b->nnumbers++] = (uint16_t)v
 /* a routine for the value of an operation on p0, p1, p2, with registers 0, 1, 2; the result is in register `result` */
 static void operation(written *b, int op, int operands, int result)
 {
-    WRITE(b, result + 1, 0, 1, P, 0, 3, 0, 0, 1, ALWAYS, 3 + operands, 1);
+    WRITE(b, result + 1, 0, 1, P, 0, 3, 0, 0, 1, ALWAYS, 3 + operands, 1, 0);
     put(b, op), put(b, 1), put(b, result);
     for (int k = 0; k < operands; k++) put(b, k);
     put(b, result);
@@ -43,7 +45,7 @@ static void operation(written *b, int op, int operands, int result)
 /* the gradient p0 += w0 x, with no part for y */
 static void gradient(written *b)
 {
-    WRITE(b, 3, 0, 1, Y, 0, 1, 1, W, 0, 1, 0, 1, OF_P, 5, 1);
+    WRITE(b, 3, 0, 1, Y, 0, 1, 1, W, 0, 1, 0, 1, OF_P, 5, 1, 0);
     put(b, 2), put(b, 1), put(b, 2), put(b, 0), put(b, 1);       /* a product */
     put(b, 0), put(b, 2);
 }
@@ -112,6 +114,7 @@ static double c_unequal(double a, double b) { return a != b; }
 static double c_both(double a, double b) { return a != 0 && b != 0; }
 static double c_either(double a, double b) { return a != 0 || b != 0; }
 static double c_negation(double a) { return a == 0; }
+static double c_copy(double a) { return a; }
 
 static const struct { double (*one)(double), (*two)(double, double), (*three)(double, double, double); } of_c[] = {
     {.two = c_plus}, {.two = c_minus}, {.two = c_times}, {.two = c_over}, {.one = c_negate}, {.three = c_choose},
@@ -120,6 +123,7 @@ static const struct { double (*one)(double), (*two)(double, double), (*three)(do
     {.one = asinh}, {.one = atan}, {.one = atanh}, {.one = cbrt}, {.one = ceil}, {.one = cos}, {.one = cosh},
     {.one = erf}, {.one = exp}, {.one = expm1}, {.one = fabs}, {.one = floor}, {.one = log}, {.one = log10},
     {.one = log1p}, {.one = log2}, {.one = sin}, {.one = sinh}, {.one = sqrt}, {.one = tan}, {.one = tanh},
+    {.one = c_copy},
 };
 enum { OPERATIONS = sizeof of_c / sizeof *of_c };
 
@@ -152,7 +156,7 @@ static void operations_are_those_of_c(void **state)
         costate_program_free(q);
     }
     written b;
-    write_program(&b, OPERATIONS, 1, 3);
+    write_program(&b, OPERATIONS + 2, 1, 3);                    /* behind the two of arrays */
     costate_program *q = costate_program_new(b.bytes, b.size);
     assert_int_equal(costate_program_status(q), COSTATE_BAD_ARGUMENT);
     costate_program_free(q);
@@ -190,12 +194,114 @@ static void gradients_that_are_not_requested_are_left_out(void **state)
     costate_program_free(q);
 }
 
+/* ---- products of matrices ---- */
+
+enum { TIMES = OPERATIONS, OUTER, IN_ALL = 12, FACTORS = 10 };
+
+/* x' = the value in register `result` after this code on p0, p1, p2; a gradient that is a product */
+static void write_arrays(written *b, int count, const int *code, int result, const int *product)
+{
+    *b = (written){.doubles = {2, 3, 5}, .ndoubles = 3};
+    WRITE(b, 1, 3, 0, 0, 0, 0, 0, 0, 0);
+    WRITE(b, 1, 1, IN_ALL, 0, 1, P, 0, 3, 0, 0, 1, ALWAYS, count, 1, 0);
+    for (int k = 0; k < count; k++) put(b, code[k]);
+    put(b, result);
+    WRITE(b, 0, 1, 4, 0, 1, P, 0, 3, 1, W, 0, 1, 0, 1, OF_P, 0, 0, 1);
+    for (int k = 0; k < FACTORS; k++) put(b, product[k]);
+    WRITE(b, 0, 0, 0, 0, 0);
+    WRITE(b, 0, 1, 1);
+    operation(b, 0, 2, 3);
+    WRITE(b, 0, 0, 0, 0, 0, 0, 0, 0);
+    WRITE(b, 1, 2, 0, 0, 0);                                    /* no Jacobian, mass, elimination, index */
+    pack(b);
+}
+#define CODE(...) sizeof((int[]){__VA_ARGS__}) / sizeof(int), (int[]){__VA_ARGS__}
+
+static const int by_weight[FACTORS] = {0, 0, 1, 3, 1, 3, 1, 0, 1, 1};           /* gp += p w */
+
+static double result_of(int count, const int *code, int result)
+{
+    written b;
+    const double p[3] = {2, 3, -5};
+    double out;
+    write_arrays(&b, count, code, result, by_weight);
+    costate_program *q = loaded(&b);
+    const costate_problem *of = costate_program_problem(q);
+    assert_null(of->jac);
+    assert_int_equal(of->rhs.value(&(costate_point){.p = p}, &out, of->ctx), 0);
+    costate_program_free(q);
+    return out;
+}
+
+static void arrays_refused(int count, const int *code, const int *product)
+{
+    written b;
+    write_arrays(&b, count, code, 0, product);                  /* p0, which is there in any case */
+    refused(b.bytes, b.size, "do not fit together");
+}
+
+static void products_of_matrices(void **state)
+{
+    (void)state;
+    /* (p0 p1; p1 p2) (p1, p0), row by row and in the order of columns; out, M, by_row, by_column, x, step, ... */
+    assert_true(result_of(CODE(TIMES, 1, 3, 0, 1, 1, 1, 1, 1, 2), 3) == 2 * 3 + 3 * -5.);
+    assert_true(result_of(CODE(TIMES, 1, 3, 0, 2, 1, 0, 2, 1, 2), 3) == 2 * 2 + 3 * -5.);
+    assert_true(result_of(CODE(TIMES, 1, 3, 0, 1, 1, 0, 1, 2, 2), 4) == 3 * 2 + -5. * 3);
+    assert_true(result_of(CODE(TIMES, 2, 3, 0, 1, 1, 0, 1, 2, 2, 5, 0, 1, 1, 3, 1, 1, 2), 5) == 2 * 13 + 3 * -9.);
+    assert_true(result_of(CODE(TIMES, 1, 3, 0, 2, 1, 0, 1, 2, 1), 4) == -5. * 2);
+    /* x y^T, row by row */
+    assert_true(result_of(CODE(OUTER, 1, 3, 0, 1, 1, 1, 2, 2), 6) == 3 * -5.);
+    assert_true(result_of(CODE(OUTER, 1, 3, 0, 2, 0, 1, 2, 3), 8) == -5. * -5.);
+    written b;
+    const double p[3] = {2, 3, -5}, w = 7;
+    double gp[3] = {1, 1, 1};
+    static const int subtracted[FACTORS] = {1, 0, 1, 3, 1, 2, 1, 1, 1, 1};
+    for (int k = 0; k < 2; k++) {
+        write_arrays(&b, CODE(TIMES, 1, 3, 0, 1, 1, 1, 1, 1, 2), 3, k ? subtracted : by_weight);
+        costate_program *q = loaded(&b);
+        const costate_problem *of = costate_program_problem(q);
+        of->rhs.adjoint(&(costate_point){.p = p}, &w, &(costate_gradient){.p = gp}, of->ctx);
+        costate_program_free(q);
+    }
+    assert_true(gp[0] == 15 && gp[1] == 22 - 14 && gp[2] == -34 - 21);
+}
+
+static void products_of_matrices_that_do_not_fit(void **state)
+{
+    (void)state;
+    static const int wrong[][2] = {{0, 11}, {0, 2}, {1, 2}, {2, 2}, {3, 4}, {4, 3}, {5, 9}, {6, 0}, {6, 3}, {7, 0},
+                                   {7, 4}};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        int code[] = {TIMES, 1, 3, 0, 1, 1, 0, 1, 2, 2};
+        code[2 + wrong[k][0]] = wrong[k][1];
+        arrays_refused(sizeof code / sizeof *code, code, by_weight);
+    }
+    static const int outside[][2] = {{0, IN_ALL - 3}, {0, 1}, {1, 2}, {2, 3}, {3, 2}, {4, 3}, {5, 0}, {5, 5}, {6, 0},
+                                     {6, 5}};
+    for (size_t k = 0; k < sizeof outside / sizeof *outside; k++) {
+        int code[] = {OUTER, 1, 3, 0, 1, 0, 1, 2, 2};
+        code[2 + outside[k][0]] = outside[k][1];
+        arrays_refused(sizeof code / sizeof *code, code, by_weight);
+    }
+    arrays_refused(CODE(TIMES, 2, 3, 0, 1, 1, 0, 1, 2, 2), by_weight);
+    arrays_refused(CODE(OUTER, 1, 3, 0, 1, 0, 1, 2), by_weight);
+    arrays_refused(CODE(OUTER), by_weight);
+    static const int of_gradient[][2] = {{0, 2}, {1, 2}, {2, 2}, {3, 4}, {5, 4}, {5, 0}, {6, 2}, {6, 0}, {7, 1},
+                                         {8, 2}};
+    for (size_t k = 0; k < sizeof of_gradient / sizeof *of_gradient; k++) {
+        int product[FACTORS];
+        memcpy(product, by_weight, sizeof product);
+        product[of_gradient[k][0]] = of_gradient[k][1];
+        arrays_refused(CODE(TIMES, 1, 3, 0, 1, 1, 0, 1, 2, 2), product);
+    }
+}
+
 /* ---- the linear solver ---- */
 
 /* n constants 2 */
 static void twos(written *b, int n)
 {
-    WRITE(b, 1, 1, 0, 0, 0, 1, ALWAYS, 0, n);
+    WRITE(b, 1, 1, 0, 0, 0, 1, ALWAYS, 0, n, 0);
     b->doubles[b->ndoubles++] = 2;
     for (int k = 0; k < n; k++) put(b, 0);
 }
@@ -344,7 +450,7 @@ static void contents_that_do_not_fit_are_refused(void **state)
     b.numbers[2] = 4, b.numbers[5] = 0;     /* an operation writes behind the registers, which nothing reads */
     refused_again(&b);
     write_program(&b, 0, 2, 3);
-    b.words[b.nwords - 4] = 2;              /* two entries of the Jacobian in the place of one */
+    b.words[b.nwords - 5] = 2;              /* two entries of the Jacobian in the place of one */
     put(&b, 0);
     refused_again(&b);
     write_diagonal(&b, LARGEST);
@@ -419,6 +525,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_are_those_of_c),
+        cmocka_unit_test(products_of_matrices),
+        cmocka_unit_test(products_of_matrices_that_do_not_fit),
         cmocka_unit_test(gradients_that_are_not_requested_are_left_out),
         cmocka_unit_test(models_have_a_linear_solver),
         cmocka_unit_test(calls_at_the_same_time_are_separate),

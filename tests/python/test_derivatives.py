@@ -446,7 +446,7 @@ def test_by_map():
     assert [(w.category, w.filename) for w in caught] == [(costate.DerivativeWarning, __file__)], caught    # once, here
     assert "of fun with respect to y" in str(caught[0].message) and "give jac " in str(caught[0].message).lower()
     found = problem.gradient(costate.Functional(end=lambda t1, y, p: y[0] * float(t1)), (0, 1), [1.0, 0.0], [2.0])
-    assert found.derivatives.by_map["functional"] == {"t": "differences"}
+    assert found.derivatives.by_map["functional"] == {**right, "t": "differences"}
     given = costate.Problem(lambda t, y, p: -y, jac=-np.eye(1), jac_t=[0.0]).integrate((0, 1), [1.0])
     assert given.derivatives == "exact" and given.derivatives.by_map == {"fun": {"y": "given"}}
     again = pickle.loads(pickle.dumps(run.derivatives))

@@ -10,14 +10,15 @@ import mpmath                                   # noqa: E402
 import numpy as np                              # noqa: E402
 
 import costate                                  # noqa: E402
-from cases import run_all                       # noqa: E402
+from cases import fails, run_all                       # noqa: E402
 from costate._costate import ffi                # noqa: E402
 from costate._library import pointer            # noqa: E402
 from costate.tracing import codegen             # noqa: E402
 from costate.tracing.elementwise import FORMULAS, OF_TRUTHS, OTHER_NAME, SAME_NAME, TRUTHS   # noqa: E402
 from costate.tracing.evaluate import evaluated  # noqa: E402
 from costate.tracing.numbers import Tracer, apply, as_node      # noqa: E402
-from costate.tracing.trace import Shape, traced                 # noqa: E402
+from costate.tracing.refusals import Untraceable           # noqa: E402
+from costate.tracing.trace import Shape, once, traced                 # noqa: E402
 from traced_functions import CASES              # noqa: E402
 
 warnings.simplefilter("error", costate.NotTraced)
@@ -91,6 +92,14 @@ def of_nodes(g, roots, value_of):
             known[a] = mpmath.mpf(key[1])
         elif kind == "v":
             known[a] = value_of(key)
+        elif kind == "arr":
+            known[a] = x
+        elif kind == "el":
+            known[a] = x[0][key[1]]
+        elif kind == "mv":
+            (rows, columns, turned), (M, v) = key[1], x
+            known[a] = [sum(M[i * columns + j] * v[i] for i in range(rows)) for j in range(columns)] if turned else \
+                [sum(M[i * columns + j] * v[j] for j in range(columns)) for i in range(rows)]
         elif kind in ("f", "g"):
             known[a] = functions[key[1]](*x)
         elif kind == "cmp":
@@ -114,7 +123,7 @@ class Compiled:
         self.problem = costate.Problem(case.f, rtol=1e-8, atol=1e-10, trace=True)
         self.problem.built(0.0, case.y0, case.p, case.T)
         self.trace = self.problem._use.traces[case.y0.size, case.p.size]
-        self.P, self.n, self.np = self.trace.engine.problem, case.y0.size, case.p.size
+        self.P, self.n, self.np = self.trace.engine.now().problem, case.y0.size, case.p.size
         self.keep = []
 
     def point(self, t, y, p, relations=True):
@@ -125,23 +134,23 @@ class Compiled:
         self.keep += [y, p, values, x]
         guard = np.empty(1)
         for k in range(self.P.nrelations if relations else 0):
-            self.P.relation[k].guard.value(x, pointer(guard), ffi.NULL)
+            self.P.relation[k].guard.value(x, pointer(guard), self.P.relation[k].ctx)
             values[k] = int(np.floor(guard[0])) if self.P.relation[k].whole else guard[0] > 0
         return x
 
     def value(self, x):
         out = np.empty(self.n)
-        assert self.P.rhs.value(x, pointer(out), ffi.NULL) == 0
+        assert self.P.rhs.value(x, pointer(out), self.P.ctx) == 0
         return out
 
     def tangent(self, x, *d):
         out = np.empty(self.n)
-        assert self.P.rhs.tangent(x, self.point(*d, False), pointer(out), ffi.NULL) == 0
+        assert self.P.rhs.tangent(x, self.point(*d, False), pointer(out), self.P.ctx) == 0
         return out
 
     def tangent2(self, x, d, e):
         out = np.empty(self.n)
-        assert self.P.rhs.tangent2(x, self.point(*d, False), self.point(*e, False), pointer(out), ffi.NULL) == 0
+        assert self.P.rhs.tangent2(x, self.point(*d, False), self.point(*e, False), pointer(out), self.P.ctx) == 0
         return out
 
     def gradient(self, call):
@@ -151,10 +160,10 @@ class Compiled:
         return parts
 
     def adjoint(self, x, w):
-        return self.gradient(lambda g: self.P.rhs.adjoint(x, pointer(w), g, ffi.NULL))
+        return self.gradient(lambda g: self.P.rhs.adjoint(x, pointer(w), g, self.P.ctx))
 
     def adjoint_tangent(self, x, d, w):
-        return self.gradient(lambda g: self.P.rhs.adjoint_tangent(x, self.point(*d, False), pointer(w), g, ffi.NULL))
+        return self.gradient(lambda g: self.P.rhs.adjoint_tangent(x, self.point(*d, False), pointer(w), g, self.P.ctx))
 
 
 def exactly(case, compiled):
@@ -269,6 +278,17 @@ def of_scipy(name):
 
 
 A = np.array([[0.0, 2.0, 1.0, 0.3], [1.0, 0.0, 0.0, 0.2], [3.0, 1.0, -1.0, 0.0], [0.1, 0.2, 0.3, 0.4]])
+PLACES = np.array([0.0, 0.3, 0.7, 1.5])
+
+
+def scattered(t, y, p):
+    out = np.zeros_like(y)
+    np.add.at(out, [0, 1, 1, 3], y)
+    np.subtract.at(out, 3, p[0])
+    np.multiply.at(out, [2, 3], p[1:3])
+    return out
+
+
 ARRAYS = [
     lambda t, y, p: np.linalg.solve(A, y), lambda t, y, p: np.linalg.solve(A, np.outer(y, p)).ravel(),
     lambda t, y, p: np.interp(y, [0.0, 0.5, 1.0], [1.0, 3.0, 2.0], left=-1.0, right=7.0),
@@ -286,6 +306,31 @@ ARRAYS = [
     lambda t, y, p: np.clip(y, 0.3, p) + np.clip(y, None, 0.6) + y.clip(0.4), lambda t, y, p: y % 0.3 + p // 0.2,
     lambda t, y, p: np.where((y > 0.5) ^ (p > 0.5), y, ~(y > 0.2) | (p < 0.1)),
     lambda t, y, p: np.sinc(y) + np.fix(3 * p),
+    lambda t, y, p: np.gradient(y) + np.gradient(p, 0.1, edge_order=2), lambda t, y, p: np.gradient(y, PLACES),
+    lambda t, y, p: np.gradient(np.outer(y, p), 0.5, PLACES)[1][2], lambda t, y, p: np.vander(y, 3) @ p[:3],
+    lambda t, y, p: np.gradient(np.outer(y, p), axis=0)[1] + np.gradient(y, PLACES, edge_order=2),
+    lambda t, y, p: np.linalg.det(np.outer(y, p) + A) * y + np.linalg.det(y.reshape(2, 2)), scattered,
+    lambda t, y, p: np.minimum.reduce(np.stack([y, p])) + np.add.reduce(np.outer(y, p), axis=1) + np.add.reduce(y),
+    lambda t, y, p: np.maximum.accumulate(y) + np.trapz(y, PLACES) * p,
+]
+LAYERS = np.random.default_rng(8).normal(size=(2, 5, 4))
+PRODUCTS = [
+    lambda t, y, p: LAYERS[0].T @ (LAYERS[0] @ y), lambda t, y, p: (LAYERS @ y).ravel(),
+    lambda t, y, p: y @ A + p @ A.T,
+    lambda t, y, p: np.matmul(LAYERS, np.outer(y, p))[1, 2],
+    lambda t, y, p: np.matmul(np.stack([y, p]), LAYERS[0].T)[1],
+    lambda t, y, p: np.matmul(y, np.swapaxes(LAYERS, 1, 2))[1], lambda t, y, p: np.outer(y, p) @ np.outer(p, y) @ y,
+    lambda t, y, p: np.dot(A, y) + np.dot(y, 2.0) + np.dot(y, p), lambda t, y, p: np.dot(LAYERS, y)[1],
+    lambda t, y, p: np.dot(np.outer(y, p), np.stack([A, A.T]))[1, 0], lambda t, y, p: np.inner(LAYERS, y)[0],
+    lambda t, y, p: np.inner(np.outer(y, p), A)[:, 2], lambda t, y, p: np.vdot(np.outer(y, p), A) * y,
+    lambda t, y, p: np.tensordot(LAYERS, np.outer(y, p), 1)[1, 2], lambda t, y, p: np.tensordot(y, p, 0)[1],
+    lambda t, y, p: np.tensordot(A, np.outer(y, p), ([0, 1], [1, 0])) * y, lambda t, y, p: np.einsum("i,j", y, p)[0],
+    lambda t, y, p: np.tensordot(LAYERS, y, (-1, 0)).ravel(), lambda t, y, p: np.einsum("kij,j,k->i", LAYERS, y, p[:2]),
+    lambda t, y, p: np.einsum("bij,bj->bi", LAYERS, np.stack([y, p])).ravel(),
+    lambda t, y, p: np.einsum("ij,ij->i", A, np.outer(y, p)) + np.einsum("ij,kj->ik", A, np.outer(y, p))[1],
+    lambda t, y, p: np.einsum("ij,jk->k", A, np.outer(y, p)) + np.einsum("ij,k->k", A, y),
+    lambda t, y, p: np.dot([[1.0, 2.0], [3.0, 4.0]], y[:2]).sum() * y, lambda t, y, p: np.zeros((4, 0)) @ y[:0] + y,
+    lambda t, y, p: A @ np.where(y > 0.5, y, p) + (y > 0.4) @ A,
 ]
 
 
@@ -294,9 +339,28 @@ def test_functions_of_arrays():
     random = np.random.default_rng(4)
     points = [(0.3, random.uniform(-0.2, 1.2, 4), random.uniform(0.01, 1, 4)) for _ in range(20)]
     points += [(0.3, np.array([0.0, 0.5, 1.0, 1.5]), np.array([0.25, 0.5, 0.75, 1.0]))]
-    for f in ARRAYS:
+    for f in [*ARRAYS, *PRODUCTS]:
         graph, rows = codegen.module("graph").Graph(), np.size(f(*points[0]))
         traced(graph, f, Shape(4, 4, 0), rows, points)          # raises where a value differs
+
+
+def test_products_of_matrices_are_nodes():
+    """where a matrix has more than twelve entries; numbers whose types do not fit are NumPy's error"""
+    def kinds(f):
+        graph, at = codegen.module("graph").Graph(), (0.3, np.linspace(0.1, 1, 4), np.linspace(0.2, 0.9, 4))
+        traced(graph, f, Shape(4, 4, 0), np.size(f(*at)), [at])
+        return {key[0] for key in graph.nodes}
+    for f in PRODUCTS[:4]:
+        assert "mv" in kinds(f)
+    assert "mv" not in kinds(lambda t, y, p: A[:3] @ y)
+    for f in (lambda t, y, p: A[:, :3] @ y, lambda t, y, p: np.einsum("ij,j", A, y[:3]),
+              lambda t, y, p: np.tensordot(A, y, ([0, 1], [0])), lambda t, y, p: np.matmul(y, t)):
+        fails(ValueError, "", f, 0.3, np.ones(4), np.ones(4))
+        fails(Untraceable, "ValueError", kinds_of_error, f)
+
+
+def kinds_of_error(f):
+    once(codegen.module("graph").Graph(), f, Shape(4, 4, 0), 4, None, None)
 
 
 def test_kinds():

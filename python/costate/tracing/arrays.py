@@ -10,7 +10,8 @@ from costate.tracing.numbers import (BITS, CONSTANTS, OF_TRUTHS, OPERATORS, RELA
                                      clipped, is_scalar)
 from costate.tracing.refusals import refuse
 
-ARITHMETIC = {"matmul", "vecdot", "matvec", "vecmat"}       # ufuncs of whole arrays, by operators of the entries
+OF_NAN = {"isnan", "isfinite", "isinf", "signbit"}
+ARITHMETIC = {"vecdot", "matvec", "vecmat"}     # ufuncs of whole arrays, by operators of the entries
 
 
 class Array:
@@ -244,21 +245,36 @@ def of_ufunc(tracer, ufunc, method, inputs, more):
     name, out = ufunc.__name__, more.pop("out", None)
     where, dtype = more.pop("where", True), more.pop("dtype", None)
     more.pop("casting", None), more.pop("order", None), more.pop("subok", None)
+    if name in OF_NAN:
+        refuse(tracer, f"np.{name} is not traced: a branch depends on whether a value is defined; use np.where around "
+               "the argument of the function that is not defined there")
+    if method == "at":
+        return add_at(tracer, ufunc, *inputs)
     if dtype is not None and np.dtype(dtype) not in (np.dtype(float), np.dtype(object)):
         refuse(tracer, f"{name} with dtype={np.dtype(dtype)}: leave out dtype")
     if where is not True:
         refuse(tracer, f"{name} with where=: use np.where(condition, a, b)")
-    known = name in FORMULAS or name in OF_TRUTHS or name in BITS or name in ARITHMETIC
+    known = name in FORMULAS or name in OF_TRUTHS or name in BITS or name in ARITHMETIC or ufunc is np.matmul
     if not known or method not in ("__call__", "reduce", "accumulate", "outer"):
         refuse(tracer, f"{name}{'.' + method if known else ''} is not traced: write it with other functions of NumPy")
     arrays = [objects(tracer, a) for a in inputs]
-    if name in ARITHMETIC:
+    if ufunc is np.matmul and method == "__call__" and not more:
+        from costate.tracing.algebra import matmul
+        found = matmul(*arrays)
+    elif name in ARITHMETIC:
         found = getattr(ufunc, method)(*arrays, **more)
     elif method == "reduce":
         found = reduced(name, arrays[0], more)
     else:
         found = getattr(elementwise(name, ufunc.nin), method)(*arrays, **more)
     return put(tracer, found, out)
+
+
+def add_at(tracer, ufunc, target, index, *values):
+    """np.add.at and the like: an index that occurs twice counts twice"""
+    if not isinstance(target, Array):
+        refuse(tracer, "float")
+    ufunc.at(target.entries, target.index(index), *(objects(tracer, a) for a in values))
 
 
 def reduced(name, array, more):

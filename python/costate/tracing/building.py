@@ -68,10 +68,9 @@ def described(model):
     number = {a: k for k, a in enumerate(order)}
 
     def key(a):
+        below = g.children(a)
         kind = g.nodes[a]
-        head = kind[:1] if kind[0] in ("c", "v") else kind[:2] if kind[0] in ("f", "g", "cmp") else kind[:1]
-        rest = kind[1:] if kind[0] in ("c", "v") else tuple(number[b] for b in g.children(a))
-        return head + rest
+        return kind[:len(kind) - len(below)] + tuple(number[b] for b in below)
     counts = [len(q) for q in (model.states, model.parameters, model.memory, model.costs)]
     events = [(e.guard is not None, e.times, sorted(e.jumps)) for e in model.events]
     return repr((counts, [key(a) for a in order], [[number[a] for a in nodes] for nodes in lists],

@@ -39,6 +39,12 @@ def evaluated(g, roots, value_of):
 
 def one(g, key, value, bound, children):
     kind, x, e = key[0], [value[b] for b in children], [bound[b] for b in children]
+    if kind == "arr":
+        return np.array(x), np.array(e)
+    if kind == "el":
+        return x[0][key[1]], e[0][key[1]]
+    if kind == "mv":
+        return product_of_matrix(key[1], x, e)
     if kind == "cmp":
         close = abs(x[0] - x[1]) <= APART * (e[0] + e[1]) and e[0] + e[1] > 0
         return bool(HOLDS[key[1]](*x)), np.inf if close else 0.0
@@ -60,6 +66,14 @@ def one(g, key, value, bound, children):
     if kind in ("f", "g", "pow"):
         return out, moved + OF_FUNCTIONS * ROUND_OFF * abs(out)
     return out, moved + ROUND_OFF * abs(out)
+
+
+def product_of_matrix(shape, x, e):
+    """with a rounding of each product and each sum"""
+    rows, columns, transposed = shape
+    M, of_M = (a.reshape(rows, columns).T if transposed else a.reshape(rows, columns) for a in (x[0], e[0]))
+    size = np.abs(M) @ np.abs(x[1])
+    return M @ x[1], np.abs(M) @ e[1] + of_M @ (np.abs(x[1]) + e[1]) + M.shape[1] * ROUND_OFF * size
 
 
 def spread(f, x, e, k):

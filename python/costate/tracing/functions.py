@@ -8,10 +8,10 @@ from costate.tracing.refusals import refuse
 
 # NumPy's own on arrays of objects: they move entries, or add and multiply them.
 NATIVE = """append array_split atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_to column_stack
-concatenate convolve copy correlate cross cumprod cumsum delete diag diagflat diagonal diff dot dsplit dstack ediff1d
-expand_dims flip fliplr flipud hsplit hstack inner insert kron meshgrid moveaxis ndim outer ravel repeat reshape resize
-roll rollaxis rot90 row_stack shape size split squeeze stack swapaxes take tensordot tile trace transpose trapz
-trapezoid tril triu vdot vsplit vstack""".split()
+concatenate convolve copy correlate cross cumprod cumsum delete diag diagflat diagonal diff dsplit dstack ediff1d
+expand_dims flip fliplr flipud hsplit hstack insert kron meshgrid moveaxis ndim outer ravel repeat reshape resize roll
+rollaxis rot90 row_stack shape size split squeeze stack swapaxes take tile trace transpose trapz trapezoid tril triu
+vander vsplit vstack""".split()
 JOINS = ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "row_stack", "block")
 PADDED = ("constant", "edge", "wrap", "reflect", "symmetric")
 TABLE = {}
@@ -31,11 +31,13 @@ def of_function(tracer, function, arguments, named):
     refuse(tracer, f"{where}.{name} is not traced: {cure}")
 
 
+JUMPS = "it jumps: use np.floor(x + 0.5), whose jumps are found, or leave it out"
 SORTED = "the order of values depends on them: use np.maximum and np.minimum, or an event"
 CURES = {**dict.fromkeys(("sort", "argsort", "argmax", "argmin", "median", "percentile", "quantile", "unique",
                           "partition"), SORTED),
          **dict.fromkeys(("searchsorted", "digitize", "nonzero", "argwhere", "flatnonzero", "extract", "compress"),
                          "an index depends on a value: use np.where, or np.interp for tables"),
+         **dict.fromkeys(("round", "around", "round_"), JUMPS),
          **dict.fromkeys(("array_equal", "allclose", "isclose", "count_nonzero"),
                          "a branch depends on a value: use np.where(condition, a, b)"),
          **dict.fromkeys(("array_str", "array_repr", "array2string", "savetxt", "save"),
@@ -208,6 +210,45 @@ def average(tracer, a, axis=None, weights=None, **more):
     return np.sum(product, axis=axis) / np.sum(weights, axis=axis)
 
 
+@traces(np.gradient)
+def gradient(tracer, f, *spacing, axis=None, edge_order=1):
+    """differences of the second order inside; at the ends of the order edge_order"""
+    f = objects(tracer, f)
+    axes = range(f.ndim) if axis is None else [a % f.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+    if len(spacing) not in (0, 1, len(axes)) or edge_order not in (1, 2):
+        raise TypeError("invalid number of arguments" if edge_order in (1, 2) else "edge_order must be 1 or 2")
+    spacing = spacing * len(axes) if len(spacing) == 1 else spacing or (1.0,) * len(axes)
+    found = [Array(tracer, along_axis(f, a, plain(h), edge_order)) for a, h in zip(axes, spacing)]
+    return found[0] if len(found) == 1 else found
+
+
+def along_axis(f, axis, h, edge_order):
+    f, n = np.moveaxis(f, axis, 0), f.shape[axis]
+    if n < edge_order + 1:
+        raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) "
+                         "elements are required.")
+    x = np.asarray(h, dtype=float) if np.ndim(h) else float(h) * np.arange(n)
+    if len(x) != n:
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    out = np.empty(f.shape, dtype=object)
+    for i in range(n):
+        at = [i, i + 1] if i == 0 else [i - 1, i] if i == n - 1 else [i - 1, i, i + 1]
+        if i in (0, n - 1) and edge_order == 2:
+            at = [0, 1, 2] if i == 0 else [n - 3, n - 2, n - 1]
+        out[i] = sum(c * f[k] for k, c in zip(at, weights_of(x[at], x[i])))
+    return np.moveaxis(out, 0, axis)
+
+
+def weights_of(x, at):
+    """of values at x in the derivative at `at` of the polynomial through them (Lagrange)"""
+    out = []
+    for j in range(len(x)):
+        others = [k for k in range(len(x)) if k != j]
+        slope = sum(np.prod([at - x[k] for k in others if k != left]) for left in others)
+        out.append(float(slope / np.prod([x[j] - x[k] for k in others])))
+    return out
+
+
 # ---- conditions ----------------------------------------------------------------------------------------------------
 
 CHOOSE = each(choose, 3)
@@ -308,12 +349,39 @@ def einsum(tracer, subscripts, *operands, out=None, optimize=None, **more):
     return as_result(tracer, algebra.einsum(subscripts, [objects(tracer, a) for a in operands]))
 
 
+def of_two(function):
+    def made(tracer, a, b, out=None, **more):
+        refuse_rest(tracer, function.__name__, dict(out=out))
+        return as_result(tracer, function(*(nested(tracer, x) for x in (a, b)), **more))
+    return made
+
+
+TABLE[np.dot], TABLE[np.inner] = of_two(algebra.dot), of_two(algebra.inner)
+TABLE[np.vdot] = of_two(lambda a, b: algebra.dot(a.ravel(), b.ravel()))
+
+
+@traces(np.tensordot)
+def tensordot(tracer, a, b, axes=2):
+    return as_result(tracer, algebra.tensordot(*(nested(tracer, x) for x in (a, b)), axes))
+
+
 @traces(np.linalg.solve)
 def solve(tracer, a, b):
     if isinstance(a, (Array, Number)) or np.asarray(a).dtype == object:
         refuse(tracer, "np.linalg.solve with a matrix that depends on values is not traced: use a constant matrix, "
                "or give these equations as algebraic ones, with mass")
     return as_result(tracer, algebra.solve(np.asarray(a, dtype=float), objects(tracer, b)))
+
+
+@traces(np.linalg.det)
+def det(tracer, a):
+    a = objects(tracer, a)
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    if len(a) > 4:
+        refuse(tracer, "np.linalg.det of more than four rows is not traced: write the determinant out, or give its "
+               "equation as an algebraic one, with mass")
+    return algebra.determinant(a)
 
 
 @traces(np.linalg.norm)

@@ -7,23 +7,32 @@ from costate.tracing.elementwise import BITS, FORMULAS, OF_TRUTHS, TRUTHS
 from costate.tracing.refusals import refuse
 
 DEEPEST = 240                                  # conditions inside each other, as in equation files
+UNCOUNTED = ("v", "c", "arr", "el")              # nodes that are no operations; a product of matrices is one
 CONSTANTS = (float, int, np.floating, np.integer, np.bool_)
+
+
+def operations(keys):
+    """the number of operations among nodes of these keys"""
+    return sum(key[0] not in UNCOUNTED for key in keys)
 
 
 class Tracer:
     """One call of a function with traced arguments: its graph, and why it cannot be traced, if so."""
 
     def __init__(self, graph, most=None):
-        self.graph, self.refusal, self.least = graph, None, len(graph.nodes)
-        self.most = None if most is None else self.least + most
+        self.graph, self.refusal, self.most = graph, None, most
+        self.seen, self.operations = len(graph.nodes), 0        # nodes that are counted, and what was counted
 
     def constant(self, value):
         return self.graph.c(float(value))
 
     def number(self, node):
-        if self.most is not None and len(self.graph.nodes) > self.most:
-            refuse(self, f"the function has more than {self.most - self.least} operations on single numbers, whose "
-                   "derivatives take long to compile; trace=True does so nevertheless")
+        nodes = self.graph.nodes
+        self.operations += operations(nodes[self.seen:])
+        self.seen = len(nodes)
+        if self.most is not None and self.operations > self.most:
+            refuse(self, f"the function has more than {self.most} operations on single numbers, whose derivatives take "
+                   "long to compile; trace=True does so nevertheless")
         if self.graph.depth[node] > DEEPEST:
             refuse(self, f"more than {DEEPEST} conditions are inside each other: use an event, or fewer conditions")
         return Number(self, node)

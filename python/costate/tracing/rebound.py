@@ -33,7 +33,7 @@ class Numpy:
     def __getattr__(self, name):
         real = getattr(np, name)
         if name not in self._made:
-            listed = name in NATIVE or isinstance(real, types.FunctionType) and real in TABLE
+            listed = name in NATIVE or callable(real) and not isinstance(real, type) and real in TABLE
             self._made[name] = self.of_lists(real) if listed else real
         return self._made[name]
 

@@ -13,7 +13,8 @@ MOST_NODES, MOST_ASKED = 5_000, 50_000         # of a function; with trace=True
 
 
 class Shape:
-    """How many states, parameters, memory variables a function receives; its relations, None: it receives none"""
+    """How many states, parameters, memory variables a function receives; its relations.  np and wholes None: it
+    receives none"""
 
     def __init__(self, n, np_, nm, wholes=None):
         self.n, self.np, self.nm, self.wholes = n, np_, nm, wholes
@@ -24,7 +25,7 @@ class Shape:
             entries = np.empty(count, dtype=object)
             entries[:] = [tracer.variable(space, k) for k in range(count)]
             return Array(tracer, entries)
-        at = [tracer.variable("t"), vector("y", self.n), vector("p", self.np)]
+        at = [tracer.variable("t"), vector("y", self.n)] + ([] if self.np is None else [vector("p", self.np)])
         if self.nm:
             at.append(vector("m", self.nm))
         if self.wholes is not None:
@@ -34,7 +35,7 @@ class Shape:
 
     def value_of(self, at):
         """the number of a variable at a point (t, y, p[, m][, situation])"""
-        parts = {"y": at[1], "p": at[2], "m": at[3] if self.nm else None}
+        parts = {"y": at[1], "p": at[2] if self.np is not None else None, "m": at[3] if self.nm else None}
 
         def value(key):
             if key[1] == "t":

@@ -18,7 +18,7 @@ from costate.tracing.refusals import OURS, NotTraced, Untraceable
 from costate.tracing.trace import MOST_ASKED, MOST_NODES, Shape, points_near, traced, values
 
 ASKED = ("auto", True, False)
-MOST_COMPILED = 12              # times that one function is compiled, with other constants, in a process
+MOST_COMPILED = 12              # times that one function is compiled in a process, with other constants
 ROUND_OFF = 1e-12               # relative: values that differ by less are not looked at more closely
 COMPILED, LOCK = {}, threading.RLock()                  # {code of a function: how often it was compiled}
 
@@ -63,19 +63,19 @@ class Traced:
     def __init__(self, problem, n, np_, at, t1):
         self.graph, self.refused, self.nq = codegen.module("graph").Graph(), [], 0
         self.functions, self.rhs = Functions(self.graph), problem.rhs.value
-        self.called = [of.value for _, of in functions_of(problem)]
+        self.names, self.called = zip(*((name, of.value) for name, of in functions_of(problem)))
         self.shape = Shape(n, np_, problem.memory, [r.whole for r in problem.relations] if problem.switched else None)
         self.given, self.most = len(problem.relations), MOST_ASKED if problem.asked is True else MOST_NODES
         self.last = (Situation(0, (1,) * self.given),) * problem.switched
         self.points = points_near(at, t1, self.last)
-        self.reads = state(*self.called)
+        self.reads, self.looks = state(*self.called), 0
         self.trace_all(problem, at)
 
     def trace_all(self, problem, at):
         f, n = self.functions, self.shape.n
         f.rhs = self.one(problem.rhs, "fun", n)
         if problem.cost is not None:
-            self.nq = np.atleast_1d(np.asarray(problem.cost.value(*at, *self.last))).size
+            self.nq = np.atleast_1d(np.asarray(problem.cost.on_copies().value(*at, *self.last))).size
             f.cost = self.one(problem.cost, "cost", self.nq)
         for k, event in enumerate(problem.events):
             f.guards[k] = self.one(event.guard, f"the guard of events[{k}]", 1)
@@ -96,27 +96,22 @@ class Traced:
     # ---- compiled
 
     def compile(self, problem, may_compile):
-        """False: there would be too many compilations"""
         model = model_of(self.functions, problem, self.shape, self.nq)
         self.engine, self.stops = engine(model, may_compile), np.array(model.stops)
-        return self.engine is not None
+        self.relations = len(model.relations)
 
-    def map(self, name):
-        """the costate_map of the function that messages call so, or None"""
-        P, f = self.engine.problem, self.functions
-        if name == "fun":
-            return P.rhs
-        if name == "cost":                      # one that is 0 everywhere is not compiled
-            return P.cost if any(not self.graph.is_zero(a) for a in f.cost) else None
+    def map(self, P, name):
+        """of P, a costate_problem of the engine: the costate_map of the function that messages call so"""
+        if name in ("fun", "cost"):
+            return P.rhs if name == "fun" else P.cost
         kind, _, k = name.rstrip("]").partition("[")
         if kind.endswith("relations"):
             return P.relation[int(k)].guard
         return P.event[int(k)].guard if "guard" in kind else P.event[int(k)].jump
 
-    def conditions(self):
+    def conditions(self, P):
         """the costate_relations of conditions, which follow those of the problem"""
-        P = self.engine.problem
-        return [P.relation[k] for k in range(self.given, P.nrelations)]
+        return [P.relation[k] for k in range(self.given, self.relations)]
 
     def watched(self, on_step):
         """on_step, which must not change what compiled functions have read"""
@@ -138,6 +133,9 @@ class Traced:
         """Is the function at this point what was compiled, and does it read what it did?"""
         if not same(self.reads, state(*self.called)):
             return False
+        self.looks += 1
+        if self.looks & (self.looks - 1):
+            return True                         # its value is compared at the first runs and then now and then
         wanted = values(self.rhs, (*at, *self.last))
         found = self.compiled_value(at)
         with np.errstate(all="ignore"):
@@ -146,7 +144,7 @@ class Traced:
         return agree(self.graph, self.functions.rhs, self.shape.value_of((*at, *self.last)), wanted)
 
     def compiled_value(self, at):
-        P, x, out = self.engine.problem, ffi.new("costate_point *"), np.empty(self.shape.n)
+        P, x, out = self.engine.now().problem, ffi.new("costate_point *"), np.empty(self.shape.n)
         parts, relation = [np.ascontiguousarray(a, dtype=float) for a in at[1:]], ffi.new("int[]", P.nrelations + 1)
         x.t, x.y, x.p, x.relation = float(at[0]), pointer(parts[0]), pointer(parts[1]), relation
         if len(parts) > 2:
@@ -155,10 +153,10 @@ class Traced:
         for k in range(P.nrelations):
             relation[k] = 1
             if k >= self.given:
-                P.relation[k].guard.value(x, pointer(guard), ffi.NULL)
+                P.relation[k].guard.value(x, pointer(guard), P.relation[k].ctx)
                 whole = P.relation[k].whole and np.isfinite(guard[0])
                 relation[k] = int(np.floor(guard[0])) if whole else int(guard[0] > 0)
-        P.rhs.value(x, pointer(out), ffi.NULL)
+        P.rhs.value(x, pointer(out), P.ctx)
         return out
 
 
@@ -199,9 +197,8 @@ class Use:
             return None
         refused = found.refused
         try:
-            if not refused and not found.compile(problem, lambda: may_compile(problem.rhs.value)):
-                refused.append(("fun", f"it has been compiled {MOST_COMPILED} times with other constants: give what "
-                                "changes as parameters p"))
+            if not refused:
+                found.compile(problem, lambda: may_compile(problem.rhs.value))
         except ModelError as error:
             refused.append(("fun", str(error)))
         except Exception as error:              # of codegen: conditions or expressions too deep inside each other
