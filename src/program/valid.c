@@ -51,7 +51,7 @@ static int readable(const check *c, int at, int mark)
     return at < c->f->registers && (c->written[at] == 1 || c->written[at] == mark);
 }
 
-static void write(const check *c, int at, int mark) { if (c->written[at] != 1) c->written[at] = mark; }
+static void write_register(const check *c, int at, int mark) { if (c->written[at] != 1) c->written[at] = mark; }
 
 /* registers of the elements (i, j), first + i by_row + j by_column, of a matrix whose results are `size` registers from
    `out` on and are not among them */
@@ -70,7 +70,7 @@ static int matrix_readable(const check *c, int first, int by_row, int by_column,
 static int array_writable(const check *c, int out, int size, int mark)
 {
     if (size > c->f->registers - out) return 0;
-    for (int k = 0; k < size; k++) write(c, out + k, mark);
+    for (int k = 0; k < size; k++) write_register(c, out + k, mark);
     return 1;
 }
 
@@ -122,7 +122,7 @@ static int code_valid(const check *c, const uint16_t *code, int words, int mark)
             for (int k = 1; k <= width; k++)
                 if (!readable(c, code[at + k], mark)) return 0;
             if (code[at] >= c->f->registers) return 0;
-            write(c, code[at], mark);
+            write_register(c, code[at], mark);
         }
     }
     return 1;
