@@ -17,7 +17,7 @@ def compiler():
     try:
         said = _compile.compiler_version(name).splitlines()
     except _compile.ModelError:
-        return f"{name} was not found; only models as text need one"
+        return f"{name} was not found; without one models run as byte code, and those on grids do not"
     return f"{shutil.which(name) or name} ({said[0] if said else 'it does not tell its version'})"
 
 
