@@ -11,57 +11,14 @@
 
    Complex numbers are pairs (re, im).  parts (doubles per number) and the number of columns at a time are constants
    where the functions below are inlined, and so is n, up to eight. */
-#include <math.h>
-
 #include "linsol/few.h"
-
-/* x -= a v */
-static inline void subtract(int parts, double *x, const double *a, const double *v)
-{
-    double re = v[0], im = parts == 2 ? v[1] : 0;
-    if (parts == 1) { x[0] -= a[0] * re; return; }
-    double left = a[0] * re + a[1] * -im, right = a[1] * re + a[0] * im;
-    x[0] -= left;
-    x[1] -= right;
-}
+#include "linsol/number.h"
 
 static inline void multiply(int parts, double *x, const double *a)
 {
     double re = x[0];
     x[0] = parts == 1 ? re * a[0] : re * a[0] - x[1] * a[1];
     if (parts == 2) x[1] = x[1] * a[0] + re * a[1];
-}
-
-/* What a division x/a needs: if real, a; if complex (Smith, CACM 5 (1962) 435), the ratio r of a's parts, the smaller
-   over the larger, and d. */
-typedef struct { double r, d; int wide; } divisor;
-
-static inline divisor divisor_of(int parts, const double *a)
-{
-    if (parts == 1) return (divisor){.d = a[0]};
-    int wide = fabs(a[0]) >= fabs(a[1]);
-    double r = wide ? a[1] / a[0] : a[0] / a[1];
-    return (divisor){r, wide ? a[0] + a[1] * r : a[0] * r + a[1], wide};
-}
-
-static inline void divide(int parts, double *x, const divisor *by)
-{
-    if (parts == 1) { x[0] /= by->d; return; }
-    double re = by->wide ? x[0] + x[1] * by->r : x[0] * by->r + x[1];
-    double im = by->wide ? x[1] - x[0] * by->r : x[1] * by->r - x[0];
-    x[0] = re / by->d;
-    x[1] = im / by->d;
-}
-
-static inline double size(int parts, const double *a) { return parts == 1 ? fabs(a[0]) : fabs(a[0]) + fabs(a[1]); }
-
-static inline void exchange(int parts, double *x, int i, int j)
-{
-    for (int k = 0; k < parts; k++) {
-        double swap = x[parts * i + k];
-        x[parts * i + k] = x[parts * j + k];
-        x[parts * j + k] = swap;
-    }
 }
 
 /* ---- columns of L and U ---- */
@@ -74,7 +31,7 @@ static inline void spread(int parts, int count, int rows, const double *restrict
     for (int c = 0; c < parts * count; c++) by[c] = v[c];
     for (int i = 0; i < rows; i++) {
         double sum[2] = {x[parts * i], parts == 2 ? x[parts * i + 1] : 0};
-        for (int c = 0; c < count; c++) subtract(parts, sum, a + parts * (c * step + i), by + parts * c);
+        for (int c = 0; c < count; c++) number_subtract(parts, sum, a + parts * (c * step + i), by + parts * c);
         for (int k = 0; k < parts; k++) x[parts * i + k] = sum[k];
     }
 }
@@ -83,7 +40,8 @@ static inline void spread(int parts, int count, int rows, const double *restrict
 static inline void lower(int parts, int count, int n, int rows, const double *a, double *x)
 {
     for (int c = 0; c < count; c++)
-        for (int i = c + 1; i < count; i++) subtract(parts, x + parts * i, a + parts * (c * n + i), x + parts * c);
+        for (int i = c + 1; i < count; i++)
+            number_subtract(parts, x + parts * i, a + parts * (c * n + i), x + parts * c);
     spread(parts, count, rows - count, a + parts * count, n, x, x + parts * count);
 }
 
@@ -94,7 +52,7 @@ static inline void upper(int parts, int count, int n, int above, const double *a
     for (int c = count - 1; c >= 0; c--) {
         const double *u = a + parts * (c * n + above);
         multiply(parts, y + parts * c, u + parts * c);
-        for (int i = 0; i < c; i++) subtract(parts, y + parts * i, u + parts * i, y + parts * c);
+        for (int i = 0; i < c; i++) number_subtract(parts, y + parts * i, u + parts * i, y + parts * c);
         for (int k = 0; k < parts; k++) v[parts * (count - 1 - c) + k] = y[parts * c + k];
     }
     spread(parts, count, above, a + parts * (count - 1) * n, -n, v, x);
@@ -124,9 +82,9 @@ static inline void backward(int parts, int n, const double *A, double *x)
 static inline int pivot_of(int parts, int n, int k, const double *a)
 {
     int p = k;
-    double most = size(parts, a + parts * k);
+    double most = number_size(parts, a + parts * k);
     for (int i = k + 1; i < n; i++) {
-        double v = size(parts, a + parts * i);
+        double v = number_size(parts, a + parts * i);
         if (v > most) { most = v; p = i; }
     }
     return most == 0 ? -1 : p;
@@ -136,22 +94,25 @@ static inline int factor(int parts, int n, double *A, int *pivot, double *diagon
 {
     for (int k = 0; k < n; k++) {
         double *a = A + parts * k * n, *u = diagonal + parts * k;
-        for (int j = 0; j < k; j++) if (pivot[j] != j + 1) exchange(parts, a, j, pivot[j] - 1);
+        for (int j = 0; j < k; j++)
+            if (pivot[j] != j + 1) number_exchange(parts, a + parts * j, a + parts * (pivot[j] - 1));
         forward(parts, n, k, A, a);
         int p = pivot_of(parts, n, k, a);
         if (p < 0) return 1;
         pivot[k] = p + 1;
-        if (p != k) for (int j = 0; j <= k; j++) exchange(parts, A + parts * j * n, k, p);
+        for (int j = 0; j <= k && p != k; j++)
+            number_exchange(parts, A + parts * (j * n + k), A + parts * (j * n + p));
         for (int part = 0; part < parts; part++) { u[part] = a[parts * k + part]; a[parts * k + part] = 1 - part; }
         divisor by = divisor_of(parts, u);
-        for (int i = k; i < n; i++) divide(parts, a + parts * i, &by);
+        for (int i = k; i < n; i++) number_divide_by(parts, a + parts * i, &by);
     }
     return 0;
 }
 
 static inline void few_solve(int parts, int n, const double *A, const int *pivot, double *x)
 {
-    for (int k = 0; k < n; k++) if (pivot[k] != k + 1) exchange(parts, x, k, pivot[k] - 1);
+    for (int k = 0; k < n; k++)
+        if (pivot[k] != k + 1) number_exchange(parts, x + parts * k, x + parts * (pivot[k] - 1));
     forward(parts, n, n, A, x);
     backward(parts, n, A, x);
 }
@@ -160,7 +121,7 @@ static inline void few_solve(int parts, int n, const double *A, const int *pivot
 
 static inline void chain(int parts, int rows, const double *a, const double *x, double *y)
 {
-    for (int i = 0; i < rows; i++) subtract(parts, y, a + parts * i, x + parts * i);
+    for (int i = 0; i < rows; i++) number_subtract(parts, y, a + parts * i, x + parts * i);
 }
 
 /* x_k .. x_(k+3) of U^T x = b, real, where a is the column k of U */
@@ -187,7 +148,8 @@ static inline void upper_transposed_4(int n, int k, const double *a, double *x)
 
 static inline void exchange_back(int parts, int n, const int *pivot, double *x)
 {
-    for (int k = n - 1; k >= 0; k--) if (pivot[k] != k + 1) exchange(parts, x, k, pivot[k] - 1);
+    for (int k = n - 1; k >= 0; k--)
+        if (pivot[k] != k + 1) number_exchange(parts, x + parts * k, x + parts * (pivot[k] - 1));
 }
 
 static inline void solve_transposed(int parts, int n, const double *A, const int *pivot, double *x)

@@ -13,30 +13,42 @@ static inline double number_size(int parts, const double *a)
 
 static inline int number_is_zero(int parts, const double *a) { return a[0] == 0 && (parts == 1 || a[1] == 0); }
 
-/* y -= a x */
-static inline void number_subtract(int parts, double *y, const double *a, const double *x)
+/* x -= a v */
+static inline void number_subtract(int parts, double *x, const double *a, const double *v)
 {
-    if (parts == 1) {
-        y[0] -= a[0] * x[0];
-        return;
-    }
-    double re = a[0] * x[0] - a[1] * x[1], im = a[0] * x[1] + a[1] * x[0];
-    y[0] -= re;
-    y[1] -= im;
+    double re = v[0], im = parts == 2 ? v[1] : 0;
+    if (parts == 1) { x[0] -= a[0] * re; return; }
+    double left = a[0] * re + a[1] * -im, right = a[1] * re + a[0] * im;
+    x[0] -= left;
+    x[1] -= right;
 }
 
-/* x <- x/a; complex: R. L. Smith, Commun. ACM 5 (1962) 435 */
+/* What a division x/a needs: if real, a; if complex (Smith, CACM 5 (1962) 435), the ratio r of a's parts, the smaller
+   over the larger, and d. */
+typedef struct { double r, d; int wide; } divisor;
+
+static inline divisor divisor_of(int parts, const double *a)
+{
+    if (parts == 1) return (divisor){.d = a[0]};
+    int wide = fabs(a[0]) >= fabs(a[1]);
+    double r = wide ? a[1] / a[0] : a[0] / a[1];
+    return (divisor){r, wide ? a[0] + a[1] * r : a[0] * r + a[1], wide};
+}
+
+static inline void number_divide_by(int parts, double *x, const divisor *by)
+{
+    if (parts == 1) { x[0] /= by->d; return; }
+    double re = by->wide ? x[0] + x[1] * by->r : x[0] * by->r + x[1];
+    double im = by->wide ? x[1] - x[0] * by->r : x[1] * by->r - x[0];
+    x[0] = re / by->d;
+    x[1] = im / by->d;
+}
+
+/* x <- x/a */
 static inline void number_divide(int parts, double *x, const double *a)
 {
-    if (parts == 1) {
-        x[0] /= a[0];
-        return;
-    }
-    int wide = fabs(a[0]) >= fabs(a[1]);
-    double r = wide ? a[1] / a[0] : a[0] / a[1], d = wide ? a[0] + a[1] * r : a[0] * r + a[1];
-    double re = wide ? x[0] + x[1] * r : x[0] * r + x[1], im = wide ? x[1] - x[0] * r : x[1] * r - x[0];
-    x[0] = re / d;
-    x[1] = im / d;
+    const divisor by = divisor_of(parts, a);
+    number_divide_by(parts, x, &by);
 }
 
 static inline void number_exchange(int parts, double *a, double *b)
