@@ -1,14 +1,13 @@
 """Models that run at once: byte code for the interpreter of the library, made in this process.
 
 A Program offers what a compiled object offers (_compile.Compiled); results have the same bits."""
-import importlib.util
 import json
 import sys
 from pathlib import Path
 
 from costate import _library as library
-from costate import _places as places
 from costate._costate import ffi, lib
+from costate._generator import OLDEST, module
 from costate._library import ModelError
 
 
@@ -38,19 +37,11 @@ class Program:
         return cls(code.write(model, origin), json.loads(code.says(model, origin)))
 
 
-def generator(module):
-    """A module of codegen.  The package is loaded under a name of its own, as others may be called codegen, too"""
-    if sys.version_info < (3, 11):
+def generator(name):
+    """codegen.NAME"""
+    if sys.version_info < OLDEST:
         raise ModelError("equation files need Python 3.11 or newer; this is Python {}.{}".format(*sys.version_info))
-    name = "costate._codegen"
-    if name not in sys.modules:
-        folder = Path(places.CODEGEN, "codegen")
-        spec = importlib.util.spec_from_file_location(name, folder / "__init__.py",
-                                                      submodule_search_locations=[str(folder)])
-        package = importlib.util.module_from_spec(spec)
-        sys.modules[name] = package
-        spec.loader.exec_module(package)
-    return importlib.import_module(f"{name}.{module}")
+    return module(name)
 
 
 def program(text, file):

@@ -1,7 +1,7 @@
 """A function that is no right-hand side, traced and compiled: a map with all its products."""
 import numpy as np
 
-from costate.tracing import codegen
+from costate import _generator as codegen
 from costate.tracing.building import Functions, model_of
 from costate.tracing.engine import engine
 from costate.tracing.reads import same, state
@@ -31,7 +31,7 @@ def compiled_map(of, rows, at):
     running costs."""
     if of.exact or len(at) > 3 or codegen.why_not() is not None:
         return None
-    graph = codegen.module("graph").Graph()
+    graph = codegen.equations("graph").Graph()
     functions, shape, reads = Functions(graph), Shape(len(at[1]), len(at[2]), 0), state(of.value)
     try:
         points = points_near(at, None, ())

@@ -13,7 +13,7 @@ import costate                                  # noqa: E402
 from cases import fails, run_all                       # noqa: E402
 from costate._costate import ffi                # noqa: E402
 from costate._library import pointer            # noqa: E402
-from costate.tracing import codegen             # noqa: E402
+from costate import _generator as codegen             # noqa: E402
 from costate.tracing.elementwise import FORMULAS, OF_TRUTHS, OTHER_NAME, SAME_NAME, TRUTHS   # noqa: E402
 from costate.tracing.evaluate import evaluated  # noqa: E402
 from costate.tracing.numbers import Tracer, apply, as_node      # noqa: E402
@@ -243,7 +243,7 @@ def test_products():
 def test_elementwise_functions():
     """each has NumPy's values on both sides of its conditions, and at them"""
     random = np.random.default_rng(2)
-    assert {*SAME_NAME, *OTHER_NAME.values()} == codegen.module("nodes").FUNCTIONS
+    assert {*SAME_NAME, *OTHER_NAME.values()} == codegen.equations("nodes").FUNCTIONS
     for name, formula in {**FORMULAS, **OF_TRUTHS}.items():
         real = getattr(np, name, None) or of_scipy(name)
         for k in range(40 if real else 0):
@@ -255,7 +255,7 @@ def test_elementwise_functions():
 
 
 def check_function(name, real, at):
-    tracer = Tracer(codegen.module("graph").Graph())
+    tracer = Tracer(codegen.equations("graph").Graph())
     inputs = [tracer.variable("y", k) for k in range(len(at))]
     found = apply(name, *inputs)
     g, node = tracer.graph, as_node(tracer, found)
@@ -340,14 +340,14 @@ def test_functions_of_arrays():
     points = [(0.3, random.uniform(-0.2, 1.2, 4), random.uniform(0.01, 1, 4)) for _ in range(20)]
     points += [(0.3, np.array([0.0, 0.5, 1.0, 1.5]), np.array([0.25, 0.5, 0.75, 1.0]))]
     for f in [*ARRAYS, *PRODUCTS]:
-        graph, rows = codegen.module("graph").Graph(), np.size(f(*points[0]))
+        graph, rows = codegen.equations("graph").Graph(), np.size(f(*points[0]))
         traced(graph, f, Shape(4, 4, 0), rows, points)          # raises where a value differs
 
 
 def test_products_of_matrices_are_nodes():
     """where a matrix has more than twelve entries; numbers whose types do not fit are NumPy's error"""
     def kinds(f):
-        graph, at = codegen.module("graph").Graph(), (0.3, np.linspace(0.1, 1, 4), np.linspace(0.2, 0.9, 4))
+        graph, at = codegen.equations("graph").Graph(), (0.3, np.linspace(0.1, 1, 4), np.linspace(0.2, 0.9, 4))
         traced(graph, f, Shape(4, 4, 0), np.size(f(*at)), [at])
         return {key[0] for key in graph.nodes}
     for f in PRODUCTS[:4]:
@@ -360,7 +360,7 @@ def test_products_of_matrices_are_nodes():
 
 
 def kinds_of_error(f):
-    once(codegen.module("graph").Graph(), f, Shape(4, 4, 0), 4, None, None)
+    once(codegen.equations("graph").Graph(), f, Shape(4, 4, 0), 4, None, None)
 
 
 def test_kinds():

@@ -6,18 +6,17 @@ import functools
 import numpy as np
 
 from costate.tracing.elementwise import FORMULAS
-from costate.tracing.numbers import (BITS, CONSTANTS, OF_TRUTHS, OPERATORS, RELATIONS, METHODS, Number, apply, cast,
-                                     clipped, is_scalar)
+from costate.tracing.numbers import BITS, OF_TRUTHS, OPERATORS, RELATIONS, Number, Recorded, apply, cast, is_scalar
 from costate.tracing.refusals import refuse
 
 OF_NAN = {"isnan", "isfinite", "isinf", "signbit"}
 ARITHMETIC = {"vecdot", "matvec", "vecmat"}     # ufuncs of whole arrays, by operators of the entries
 
 
-class Array:
+class Array(Recorded):
     """entries: an array of objects, which may be a view of another one"""
 
-    __slots__ = ("tracer", "entries")
+    __slots__ = ("entries",)
     __array_priority__ = 1000
 
     def __init__(self, tracer, entries):
@@ -25,48 +24,10 @@ class Array:
 
     # ---- what NumPy asks
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **more):
-        return of_ufunc(self.tracer, ufunc, method, inputs, more)
-
-    def __array_function__(self, function, types, arguments, named):
-        from costate.tracing.functions import of_function
-        return of_function(self.tracer, function, arguments, named)
-
     def __array__(self, dtype=None, copy=None):
         if dtype is None or np.dtype(dtype) == object:
             return self.entries
         refuse(self.tracer, "complex" if np.dtype(dtype).kind == "c" else "float")
-
-    # ---- conversions that lose what is traced
-
-    def __bool__(self):
-        refuse(self.tracer, "bool")
-
-    def __float__(self):
-        refuse(self.tracer, "float")
-
-    def __int__(self):
-        refuse(self.tracer, "int")
-
-    def __complex__(self):
-        refuse(self.tracer, "complex")
-
-    def __index__(self):
-        refuse(self.tracer, "index")
-
-    def __hash__(self):
-        refuse(self.tracer, "hash")
-
-    def __repr__(self):
-        refuse(self.tracer, "text")
-
-    __str__ = __repr__
-
-    def __format__(self, form):
-        refuse(self.tracer, "text")
-
-    def __reduce_ex__(self, protocol):
-        refuse(self.tracer, "a value is copied by pickle or copy.deepcopy: use .copy()")
 
     def __getattr__(self, name):
         if name in ("data", "ctypes", "tobytes", "tofile", "dumps", "view", "__array_interface__", "base", "strides",
@@ -189,7 +150,6 @@ for short, name_ in UFUNCS.items():
         setattr(Array, f"__i{short}__", in_place)
 for short, name_ in {"neg": "negative", "abs": "absolute", "invert": "invert", "pos": "positive"}.items():
     setattr(Array, f"__{short}__", lambda self, ufunc=getattr(np, name_): ufunc(self))
-Array.__hash__ = lambda self: refuse(self.tracer, "hash")
 
 
 # ---- conversions ---------------------------------------------------------------------------------------------------

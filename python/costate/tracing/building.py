@@ -1,7 +1,7 @@
 """Traced functions to a Model of codegen: as the reader of equation files builds it, with relations and stops."""
 import numpy as np
 
-from costate.tracing.codegen import module
+from costate._generator import equations
 
 
 class Functions:
@@ -15,7 +15,7 @@ class Functions:
 
 def model_of(functions, problem, shape, nq):
     """a Model; its events and relations are those of the problem, the relations of conditions follow"""
-    parts = module("model")
+    parts = equations("model")
     model, g = parts.Model("traced"), functions.graph
     model.graph = g
 
@@ -31,8 +31,8 @@ def model_of(functions, problem, shape, nq):
         model.relations.append(parts.Relation(functions.relations[k][0], relation.whole))
     given = set(problem.stops.tolist())
     model.stops = sorted(given)
-    module("switches").switches_to_stops(model)
-    module("relations").conditions_to_relations(model, False)
+    equations("switches").switches_to_stops(model)
+    equations("relations").conditions_to_relations(model, False)
     return model
 
 

@@ -16,7 +16,7 @@ from costate._background import Background
 from costate._library import ModelError
 from costate._program import Program
 from costate.tracing.building import described
-from costate.tracing.codegen import module
+from costate._generator import equations
 from costate.tracing.numbers import operations
 
 ORIGIN = "a traced function"
@@ -91,7 +91,7 @@ def program_of(model, needed=True):
     """its byte code; None where that does not serve it and is not needed"""
     try:
         return Program.of_model(model, ORIGIN)
-    except module("model").Refused as error:
+    except equations("model").Refused as error:
         if needed:
             raise ModelError(f"there is no C compiler, and {error}") from None
         return None

@@ -41,15 +41,10 @@ class Tracer:
         return Number(self, self.graph.v(space, index))
 
 
-class Number:
-    """A number that depends on t, y, p or m."""
+class Recorded:
+    """What numbers and arrays have in common: functions of NumPy are recorded, and what loses a trace is refused."""
 
-    __slots__ = ("tracer", "node")
-    truth = False
-    ndim, shape, size = 0, (), 1
-
-    def __init__(self, tracer, node):
-        self.tracer, self.node = tracer, node
+    __slots__ = ("tracer",)
 
     # ---- what NumPy asks
 
@@ -72,9 +67,6 @@ class Number:
     def __int__(self):
         refuse(self.tracer, "int")
 
-    def __round__(self, digits=None):
-        refuse(self.tracer, "int")
-
     def __complex__(self):
         refuse(self.tracer, "complex")
 
@@ -94,6 +86,20 @@ class Number:
 
     def __reduce_ex__(self, protocol):
         refuse(self.tracer, "a value is copied by pickle or copy.deepcopy: use .copy()")
+
+
+class Number(Recorded):
+    """A number that depends on t, y, p or m."""
+
+    __slots__ = ("node",)
+    truth = False
+    ndim, shape, size = 0, (), 1
+
+    def __init__(self, tracer, node):
+        self.tracer, self.node = tracer, node
+
+    def __round__(self, digits=None):
+        refuse(self.tracer, "int")
 
     # ---- methods of NumPy's numbers
 

@@ -8,7 +8,7 @@ import numpy as np
 from costate._costate import ffi
 from costate._library import pointer
 from costate._program import Program
-from costate.tracing import codegen
+from costate import _generator as codegen
 from costate.tracing.evaluate import agree
 from costate.tracing.reads import same, state
 from costate.tracing.trace import MOST_NODES, Shape, points_near, traced, values
@@ -21,7 +21,7 @@ class Scalar:
     """f(t, y) or f(t, y, p) at points like `at`.  Raises an exception where it cannot be traced."""
 
     def __init__(self, f, at):
-        parts, self.graph = codegen.module("model"), codegen.module("graph").Graph()
+        parts, self.graph = codegen.equations("model"), codegen.equations("graph").Graph()
         self.sizes, self.reads, self.lock = tuple(map(np.size, at[1:])), state(f), threading.Lock()
         self.shape = Shape(self.sizes[0], self.sizes[1] if len(at) > 2 else None, 0)
         self.nodes = traced(self.graph, f, self.shape, 1, points_near(at, None, ()), most=MOST_NODES)

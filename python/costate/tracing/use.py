@@ -9,7 +9,7 @@ import numpy as np
 from costate._costate import ffi
 from costate._library import ModelError, pointer
 from costate.maps import Situation
-from costate.tracing import codegen
+from costate import _generator as codegen
 from costate.tracing.building import Functions, model_of
 from costate.tracing.engine import engine
 from costate.tracing.evaluate import agree
@@ -61,7 +61,7 @@ class Traced:
     their arguments, or None"""
 
     def __init__(self, problem, n, np_, at, t1):
-        self.graph, self.refused, self.nq = codegen.module("graph").Graph(), [], 0
+        self.graph, self.refused, self.nq = codegen.equations("graph").Graph(), [], 0
         self.functions, self.rhs = Functions(self.graph), problem.rhs.value
         self.names, self.called = zip(*((name, of.value) for name, of in functions_of(problem)))
         self.shape = Shape(n, np_, problem.memory, [r.whole for r in problem.relations] if problem.switched else None)

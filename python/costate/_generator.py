@@ -1,4 +1,4 @@
-"""The package codegen beside the library: its graph of expressions, its model, its printer of C."""
+"""The package codegen of costate: its graph of expressions, its models, its printers of C and byte code."""
 import functools
 import importlib
 import importlib.util
@@ -22,7 +22,7 @@ def why_not():
 
 @functools.lru_cache(maxsize=None)
 def module(name):
-    """codegen.equations.NAME"""
+    """codegen.NAME"""
     if NAME not in sys.modules:
         folder = Path(places.CODEGEN, "codegen")
         spec = importlib.util.spec_from_file_location(NAME, folder / "__init__.py",
@@ -30,4 +30,9 @@ def module(name):
         package = importlib.util.module_from_spec(spec)
         sys.modules[NAME] = package
         spec.loader.exec_module(package)
-    return importlib.import_module(f"{NAME}.equations.{name}")
+    return importlib.import_module(f"{NAME}.{name}")
+
+
+def equations(name):
+    """codegen.equations.NAME"""
+    return module(f"equations.{name}")
