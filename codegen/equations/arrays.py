@@ -9,7 +9,7 @@ The sum of a row begins with its first column and ends with its last one.  With 
 receives w x^T; tangents of these are of the same three kinds.  What is small or mostly zero is written out."""
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 IN_MEMORY = {q + space for q in ("", "d", "e") for space in ("y", "yp", "p", "m")} | {"w"}    # as arrays of doubles
 ARRAYS = ("arr", "mv", "outer")
@@ -167,7 +167,8 @@ class Arrays:
 
 def collected(g, targets):
     """Targets whose nodes are all elements of an outer product become one, of the whole product: its lhs is the array
-    and its block says where the elements lie in it.  Sums of elements are added one after the other."""
+    and its block says where the elements lie in it.  Sums of elements are added one after the other.  Several targets
+    may receive the same element, as p and q do where the matrix is p + q: then the product has several copies."""
     out, products = [], {}
     for t in targets:
         place = re.fullmatch(r"(\w+)\[(\d+)\]", t.lhs) if t.op == "+=" else None
@@ -175,19 +176,27 @@ def collected(g, targets):
         if not parts:
             out.append(t)
         for k, product, sign in parts or ():
-            products.setdefault((place[1], t.guard, product, sign), {})[k] = int(place[2])
-    for (array, guard, product, sign), places in products.items():
-        columns = g.length(g.nodes[product][2])
-        block = None
-        if len(places) == g.length(product):
-            keys = [("v", array.lstrip("g"), places[k]) for k in range(len(places))]
-            block = g.block_of(keys, len(keys)//columns, columns)
-        if block:
-            out.append(type(targets[0])(array, "+=", product, guard, block, sign))
-        else:
-            out += [type(targets[0])(f"{array}[{i}]", "+=", g.el(k, product) if sign > 0 else g.neg(g.el(k, product)),
-                                     guard) for k, i in sorted(places.items())]
+            copies = products.setdefault((place[1], t.guard, product, sign), [])
+            copy = next((copy for copy in copies if k not in copy), None)
+            if copy is None:
+                copies.append(copy := {})
+            copy[k] = int(place[2]), t
+    for (array, _, product, sign), copies in products.items():
+        for copy in copies:
+            out += targets_of_copy(g, array, product, sign, copy)
     return out
+
+
+def targets_of_copy(g, array, product, sign, copy):
+    """copy: {element: (index in the array, the target that it was part of)}"""
+    columns = g.length(g.nodes[product][2])
+    if len(copy) == g.length(product):
+        keys = [("v", array.lstrip("g"), copy[k][0]) for k in range(len(copy))]
+        block = g.block_of(keys, len(keys)//columns, columns)
+        if block:
+            return [replace(copy[0][1], lhs=array, node=product, block=block, sign=sign)]
+    elements = [(i, t, g.el(k, product)) for k, (i, t) in sorted(copy.items())]
+    return [replace(t, lhs=f"{array}[{i}]", node=a if sign > 0 else g.neg(a)) for i, t, a in elements]
 
 
 def elements_of_products(g, a, sign=1):

@@ -95,6 +95,16 @@ class Collected(unittest.TestCase):
         self.assertEqual([t.lhs for t in targets][19:23], ["gp[22]", "gp[24]", "gp[23]", "gp[25]"])
         self.assertEqual([g.nodes[t.node][0] for t in targets], ["el"]*40)
 
+    def test_an_element_that_two_parameters_receive(self):
+        """the matrix is p + q: the product is added twice"""
+        g = Graph()
+        M = [g.add(g.v("p", k), g.v("p", 60 + k)) for k in range(40)]
+        z = g.times(5, 8, M, [g.v("y", k) for k in range(8)])
+        places = [*range(40), *range(60, 100)]
+        gradient = g.adjoint(z, [g.v("w", k) for k in range(5)], [g.v("p", k) for k in places])
+        targets = arrays.collected(g, [Target(f"gp[{k}]", "+=", a, "gp") for k, a in zip(places, gradient)])
+        self.assertEqual([(g.nodes[t.node][0], t.block.first) for t in targets], [("outer", 0), ("outer", 60)])
+
     def test_sums_are_added_one_after_the_other(self):
         g = Graph()
         x, y, z = (g.arr(*(g.v(space, k) for k in range(5))) for space in ("y", "p", "w"))

@@ -10,7 +10,7 @@ from agree import agree  # noqa: E402
 
 from cases import run_all  # noqa: E402
 from codegen.equations import arrays, c_file  # noqa: E402
-from drafts import Draft, branches, made, network, of_states, sparse, transposed  # noqa: E402
+from drafts import Draft, branches, made, network, of_states, sparse, sums, transposed  # noqa: E402
 
 
 def version(make, n, name, least):
@@ -47,6 +47,11 @@ def test_matrices_of_states():
 
 def test_matrices_of_expressions():
     both(made, 4)
+
+
+def test_matrices_of_sums():
+    """an entry that is the sum of two parameters gives its weight to both"""
+    both(sums, 5)
 
 
 def test_in_branches():

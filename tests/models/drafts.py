@@ -67,6 +67,18 @@ def made(d):
     return [g.add(g.mul(x, y), z) for x, y, z in zip(a, b, c)]
 
 
+def sums(d):
+    """matrices whose entries are sums and differences of parameters, in which one parameter has several places, and a
+    symmetric one; some parameters occur elsewhere, too"""
+    g, P, Q, s, c = d.g, d.p(20), d.p(20), d.p(10), d.p(1)[0]
+    a = g.times(4, 5, [g.add(p, q) for p, q in zip(P, Q)], d.y)
+    b = g.times(4, 5, [g.sub(p, g.add(q, p)) if k % 2 else g.sub(p, q) for k, (p, q) in enumerate(zip(P, Q))], d.y)
+    many = g.times(4, 5, [P[k % 3] if k % 4 else c for k in range(20)], [g.f("sin", y) for y in d.y])
+    symmetric = g.times(4, 4, [s[max(i, j)*(max(i, j) + 1)//2 + min(i, j)] for i in range(4) for j in range(4)], a)
+    out = [g.total(x) for x in zip(a, b, many, symmetric)]
+    return [*out, g.mul(c, g.mul(s[3], g.mul(P[7], d.y[4])))]
+
+
 def branches(d):
     """in branches: of one, of both, and outside of them"""
     g, W = d.g, d.p(32)
@@ -85,4 +97,4 @@ def sparse(d):
     return [g.add(a, b) for a, b in zip(*products)]
 
 
-ALL = [(network, 5), (transposed, 5), (of_states, 25), (made, 4), (branches, 4), (sparse, 5)]
+ALL = [(network, 5), (transposed, 5), (of_states, 25), (made, 4), (sums, 5), (branches, 4), (sparse, 5)]
