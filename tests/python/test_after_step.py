@@ -9,17 +9,11 @@ import numpy as np                              # noqa: E402
 
 import costate                                  # noqa: E402
 from cases import fails, run_all                # noqa: E402
+from common import close                        # noqa: E402
 
 STEPS, H = 8, 0.125
 FIXED = dict(controller="fixed", h0=H, method="rk4")
 EULER = dict(controller="fixed", h0=H, method="euler")
-
-
-def close(a, b, tol):
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    assert a.shape == b.shape, f"shapes {a.shape} and {b.shape}"
-    gap = np.max(np.abs(a - b), initial=0) / (np.max(np.abs(b), initial=0) + 1e-300)
-    assert gap <= tol, f"gap {gap:.1e} > {tol:.1e}: {a} {b}"
 
 
 def transposes(run, n, np_):

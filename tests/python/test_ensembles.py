@@ -13,6 +13,7 @@ import numpy as np                              # noqa: E402
 import costate                                  # noqa: E402
 from costate import _places                     # noqa: E402
 from cases import Skipped, fails, run_all       # noqa: E402
+from common import close                        # noqa: E402
 
 TIMES = np.array([0.0, 0.7, 1.5, 3.0])
 Y0 = np.array([[0.1], [0.2], [0.4]])
@@ -35,13 +36,6 @@ def jac_p(t, y, p):
 def exact(t, y0, p):
     """y(t) = p1/(1 + (p1/y0 - 1) exp(-p0 t))"""
     return p[1] / (1 + (p[1] / y0 - 1) * np.exp(-p[0] * t))
-
-
-def close(a, b, tol=1e-9):
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    assert a.shape == b.shape, f"shapes {a.shape} and {b.shape}"
-    gap = np.max(np.abs(a - b), initial=0) / (np.max(np.abs(b), initial=0) + 1e-300)
-    assert gap <= tol, f"gap {gap:.1e} > {tol:.1e}: {a} {b}"
 
 
 WAYS = {"traced": {}, "called": dict(trace=False), "given": dict(jac=jac, jac_p=jac_p, jac_t=[0.0])}

@@ -20,6 +20,7 @@ import numpy as np                                                      # noqa: 
 
 import costate                                                          # noqa: E402
 from cases import Skipped, run_all                                      # noqa: E402
+from common import child                                                # noqa: E402
 from costate.models import Model, from_cfunc, from_numba, from_sympy    # noqa: E402
 
 HARES = """model hares
@@ -94,14 +95,6 @@ def differences(problem, functional, span, y0, p):
         out[k] = (problem.integrate(span, y0, up).value(functional)
                   - problem.integrate(span, y0, down).value(functional)) / (2 * h)
     return out
-
-
-def child(code, **environment):
-    """what a program in a process of its own prints"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          env=dict(os.environ, **environment))
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 # ---- models from text ------------------------------------------------------------------------------------------------

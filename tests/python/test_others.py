@@ -8,17 +8,11 @@ import numpy as np                              # noqa: E402
 
 import costate                                  # noqa: E402
 from cases import fails, run_all                # noqa: E402
+from common import close                        # noqa: E402
 
 
 def growth(t, y, p):
     return p[0] * y * (1 - y / p[1])
-
-
-def close(a, b, tol=1e-9):
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    assert a.shape == b.shape, f"shapes {a.shape} and {b.shape}"
-    gap = np.max(np.abs(a - b), initial=0) / (np.max(np.abs(b), initial=0) + 1e-300)
-    assert gap <= tol, f"gap {gap:.1e} > {tol:.1e}: {a} {b}"
 
 
 def test_ensemble():

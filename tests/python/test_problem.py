@@ -14,6 +14,7 @@ import numpy as np                              # noqa: E402
 
 import costate                                  # noqa: E402
 from cases import fails, run_all                # noqa: E402
+from common import close                        # noqa: E402
 
 P0, Y0, SPAN = np.array([1.5, 1.0, 1.0, 3.0]), np.array([1.0, 1.0]), (0.0, 3.0)
 
@@ -50,13 +51,6 @@ def vjp(t, y, p, w):
 
 WAYS = {"jac": dict(jac=jac, jac_p=jac_p, jac_t=jac_t), "products": dict(jvp=jvp, vjp=vjp), "complex": {}}
 SHARP = dict(rtol=1e-10, atol=1e-10)
-
-
-def close(a, b, tol=1e-9):
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    assert a.shape == b.shape, f"shapes {a.shape} and {b.shape}"
-    gap = np.max(np.abs(a - b), initial=0) / (np.max(np.abs(b), initial=0) + 1e-300)
-    assert gap <= tol, f"gap {gap:.1e} > {tol:.1e}: {a} {b}"
 
 
 def test_transposes_in_every_way():

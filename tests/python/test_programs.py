@@ -3,7 +3,6 @@ bits."""
 import glob
 import os
 import pickle
-import subprocess
 import sys
 import tempfile
 import threading
@@ -18,6 +17,7 @@ import numpy as np                                                      # noqa: 
 
 import costate                                                          # noqa: E402
 from cases import fails, run_all                                        # noqa: E402
+from common import child                                                # noqa: E402
 from costate import _program                                            # noqa: E402
 from costate.models import Model                                        # noqa: E402
 
@@ -50,14 +50,6 @@ def results(model, end):
     h = run.hessp(functional, vp=0.1 * model.defaults)
     outputs = model.output(end, run.y[:n], m=np.ones(model.nm)) if model.outputs else []
     return np.concatenate([run.y, g.y0, g.p, h.Hy0, h.Hp, outputs])
-
-
-def child(code, **environment):
-    """what a program in a process of its own prints"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          env=dict(os.environ, **environment))
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def slow_compiler(seconds):

@@ -9,6 +9,7 @@ import numpy as np                              # noqa: E402
 
 import costate                                  # noqa: E402
 from cases import fails, run_all                # noqa: E402
+from common import close                        # noqa: E402
 
 SHARP = dict(method="radau2a5", rtol=1e-11, atol=1e-11)
 P0 = np.array([0.7, 1.3])
@@ -59,13 +60,6 @@ def solution(t, y0, p):
     s = a * np.sin(t) - np.cos(t)
     y = (y0 + k) * e + k * s
     return y, e, -t * (y0 + k) * e + (-2 * a * k * k) * (e + s) + k * np.sin(t)
-
-
-def close(a, b, tol):
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    assert a.shape == b.shape, f"shapes {a.shape} and {b.shape}"
-    gap = np.max(np.abs(a - b), initial=0) / (np.max(np.abs(b), initial=0) + 1e-300)
-    assert gap <= tol, f"gap {gap:.1e} > {tol:.1e}: {a} {b}"
 
 
 def start(y0=1.1):

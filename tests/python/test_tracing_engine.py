@@ -17,6 +17,7 @@ import numpy as np                              # noqa: E402
 
 import costate                                  # noqa: E402
 from cases import fails, run_all                # noqa: E402
+from common import child                        # noqa: E402
 from costate._compile import Compiled           # noqa: E402
 from costate._program import Program            # noqa: E402
 from costate.tracing import scalars             # noqa: E402
@@ -116,13 +117,6 @@ def test_the_start():
     assert min(taken) < START, taken
 
 
-def child(code, **environment):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          env=dict(os.environ, **environment))
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
-
-
 CODE = """
 import numpy as np, costate
 problem = costate.Problem(lambda t, y, p: -p * np.exp(y) * 1.125)
@@ -135,9 +129,10 @@ print(repr(y), before, problem.wait(), problem.traced, problem.integrate((0, 1),
 def test_compilers():
     """none, one that fails, a cache that is full, and the end of a program while the compiler works"""
     empty = os.path.join(PLACE.name, "empty")
-    found = [child(CODE, CC=missing, COSTATE_CACHE=empty) for missing in ("/nonexistent/cc", "cc --no-such-option")]
+    found = [child(CODE, CC=missing, COSTATE_CACHE=empty).split()
+             for missing in ("/nonexistent/cc", "cc --no-such-option")]
     assert found[0] == found[1] and found[0][1:] == ["Program", "False", "True", "True"], found
-    first, second = child(CODE, COSTATE_CACHE=empty), child(CODE, COSTATE_CACHE=empty)
+    first, second = child(CODE, COSTATE_CACHE=empty).split(), child(CODE, COSTATE_CACHE=empty).split()
     assert first == [found[0][0], "Program", "True", "True", "True"], first
     assert second == [found[0][0], "Compiled", "True", "True", "True"], second
     script = os.path.join(PLACE.name, "slow")
