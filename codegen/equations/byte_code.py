@@ -34,9 +34,8 @@ from .functions import Writer
 from .header import kinds
 from .names import Names, prefix
 from .routine import Routine
-from .scope import TOO_DEEP
 from .syntax import Fault
-from .tables import MANY
+from .tables import MANY, in_tables
 
 MAGIC, VERSION = 0x62736f63, 1               # "cosb" in the order of bytes of most machines
 MARK = MAGIC.to_bytes(4, sys.byteorder).decode()
@@ -49,22 +48,18 @@ MOST_NUMBERS = 0xffff
 
 def write(model, origin):
     """The program of a model, as bytes; Refused: what byte code does not serve"""
-    try:
+    with model.refused(origin):
         reason = not_served(model)
         if reason:
             raise Fault(model.states[0].place, f"byte code does not serve this model: {reason}; compile it")
         return Program(model).bytes()
-    except Fault as fault:
-        raise model.refusal(fault, origin) from None
-    except RecursionError:
-        raise model.refusal(Fault(model.graph.deepest(), TOO_DEEP), origin) from None
 
 
 def not_served(model):
     """Why byte code does not serve a model; None: it does"""
     if model.on_grid:
         return f"{model.name} is on a grid"
-    if len(model.reactions) > MANY and not model.implicit:
+    if in_tables(model):
         return f"{model.name} has {len(model.reactions)} reactions, more than {MANY}"
     if max(len(model.states), len(model.parameters), len(model.memory)) > MOST_NUMBERS:
         return f"{model.name} has more than {MOST_NUMBERS} states or parameters"

@@ -10,9 +10,7 @@ from .formulas import added, after, by_columns, defaults, has_costs, jacobians, 
 from .header import RESERVED, comment, header, kinds, quoted
 from .model import ANY_MODE
 from .names import Names, identifier, listed, prefix, public
-from .scope import TOO_DEEP
-from .syntax import Fault
-from .tables import MANY, Tables
+from .tables import Tables, in_tables
 
 AT_START = ("", ", .at_start = COSTATE_START_FIRE", ", .at_start = COSTATE_START_IGNORE")
 
@@ -22,19 +20,11 @@ def write(model, origin, stem=None, side_by_side=False):
     side_by_side: with NAME_lanes"""
     if side_by_side:
         lanes.check(model, origin, in_tables(model))
-    try:
+    with model.refused(origin):
         if model.on_grid:
             from . import grid_file              # which uses this file
             return grid_file.write(model, origin, stem or model.name)
         return File(model, origin, stem or model.name, side_by_side).texts()
-    except Fault as fault:
-        raise model.refusal(fault, origin) from None
-    except RecursionError:
-        raise model.refusal(Fault(model.graph.deepest(), TOO_DEEP), origin) from None
-
-
-def in_tables(model):
-    return len(model.reactions) > MANY and not model.implicit
 
 
 class File:

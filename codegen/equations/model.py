@@ -1,8 +1,10 @@
 """A model as data: quantities, and the nodes of a graph that say how they change.  Readers fill it."""
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..real import Refused
 from .graph import Graph
+from .scope import TOO_DEEP
 from .syntax import Fault
 
 LOW, HIGH = 0, 1                             # ends of an axis
@@ -92,6 +94,16 @@ class Model:
         """Of what is found to be wrong after reading; the place of a mechanism is (source, place)"""
         source, place = fault.place if isinstance(fault.place, tuple) else (self.source, fault.place)
         return source.refusal(Fault(place, fault.what)) if source else Refused(f"{origin}: {fault.what}")
+
+    @contextmanager
+    def refused(self, origin):
+        """Faults of a printer, and expressions that are too deep for it, become Refused, with their places"""
+        try:
+            yield
+        except Fault as fault:
+            raise self.refusal(fault, origin) from None
+        except RecursionError:
+            raise self.refusal(Fault(self.graph.deepest(), TOO_DEEP), origin) from None
 
     @property
     def on_grid(self):

@@ -110,6 +110,11 @@ def scaled(factor, constant, numbers):
     return factor * constant, {i: factor * x for i, x in numbers.items()}
 
 
+def in_tables(model):
+    """Are the reactions of a model written as tables?"""
+    return len(model.reactions) > MANY and not model.implicit
+
+
 class Tables:
     def __init__(self, model, writer):
         self.model, self.g, self.writer = model, model.graph, writer

@@ -10,7 +10,7 @@ from compiled import need_library  # noqa: E402  (first: it sets the path)
 from agree import agree  # noqa: E402
 
 from cases import run_all  # noqa: E402
-from codegen.equations import c_file, read  # noqa: E402
+from codegen.equations import c_file, read, tables  # noqa: E402
 
 def mechanism():
     draw = random.Random(7)
@@ -31,14 +31,14 @@ def mechanism():
 
 def test_tables_and_straight_line_code_agree():
     need_library()
-    many, written = c_file.MANY, []
+    many, written = tables.MANY, []
     for name, limit in (("first", many), ("second", 10**9)):
         model = read.parse(mechanism(), "m.eq")
-        model.name, c_file.MANY = name, limit
+        model.name, tables.MANY = name, limit
         try:
             written.append(c_file.write(model, "m.eq"))
         finally:
-            c_file.MANY = many
+            tables.MANY = many
         assert ("net_start" in written[-1][0]) == (name == "first")
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
         agree(place, *written)

@@ -34,11 +34,8 @@ def python():
 
 def copied(place):
     """the sources, without builds; meson-python writes into their folder"""
-    def left_out(folder, names):
-        return [name for name in names if os.path.isdir(os.path.join(folder, name)) and
-                (name in (".git", "__pycache__", "docs", "bench", "examples", "tests") or
-                 name.startswith(("build", ".mesonpy")))]
-    return shutil.copytree(root, os.path.join(place, "costate"), symlinks=True, ignore=left_out)
+    return shutil.copytree(root, os.path.join(place, "costate"), symlinks=True, ignore=shutil.ignore_patterns(
+        ".git", "build", "build-*", ".mesonpy*", "__pycache__", "docs", "bench", "examples", "tests"))
 
 
 @functools.lru_cache(maxsize=None)
