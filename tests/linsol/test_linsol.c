@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "linsol/backends.h"
 #include "linsol/ls.h"
+#include "patterns.h"
 
 enum { MAX = 80 };                          /* unknowns of the small systems */
 
@@ -959,26 +960,6 @@ static int square(int n, int i, int j)       /* a grid of 48 x 48 */
 {
     (void)n;
     return abs(i % 48 - j % 48) + abs(i / 48 - j / 48) <= 1;
-}
-static costate_pattern *big_pattern(int n, int (*has)(int n, int i, int j))
-{
-    costate_pattern *p = malloc(sizeof *p);
-    int nnz = 0, *col = malloc(((size_t)n + 1) * sizeof *col), *row = malloc(8 * (size_t)n * sizeof *row);
-    assert_true(p && col && row);
-    col[0] = 0;
-    for (int j = 0; j < n; j++) {
-        for (int i = 0; i < n; i++) if (has(n, i, j)) { assert_true(nnz < 8 * n); row[nnz++] = i; }
-        col[j + 1] = nnz;
-    }
-    *p = (costate_pattern){n, col, row};
-    return p;
-}
-
-static void big_pattern_free(costate_pattern *p)
-{
-    free((int *)(uintptr_t)p->col);
-    free((int *)(uintptr_t)p->row);
-    free(p);
 }
 
 static int halves(int n, int i, int j) { return 2 * i / n == 2 * j / n && abs(i - j) <= 3; }

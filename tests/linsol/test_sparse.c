@@ -10,27 +10,7 @@
 
 #include "linsol/backends.h"
 #include "linsol/order.h"
-
-static costate_pattern *pattern_new(int n, int (*has)(int n, int i, int j))
-{
-    costate_pattern *p = malloc(sizeof *p);
-    int entries = 0, *col = malloc(((size_t)n + 1) * sizeof *col), *row = malloc(16 * (size_t)n * sizeof *row);
-    assert_true(p && col && row);
-    for (int j = 0; j < n; j++) {
-        col[j] = entries;
-        for (int i = 0; i < n; i++) if (has(n, i, j)) row[entries++] = i;
-    }
-    col[n] = entries;
-    *p = (costate_pattern){n, col, row};
-    return p;
-}
-
-static void pattern_free(costate_pattern *p)
-{
-    free((int *)(uintptr_t)p->col);
-    free((int *)(uintptr_t)p->row);
-    free(p);
-}
+#include "patterns.h"
 
 static int grid(int n, int i, int j)                    /* 32 x 32 */
 {
@@ -69,7 +49,7 @@ static void fill_in(void **state)
         {1024, grid, 22776, 1.06}, {2048, two_fields, 82234, 1.03}, {60, arrow, 178, 1.0}};
     (void)state;
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
-        costate_pattern *p = pattern_new(table[k].n, table[k].has);
+        costate_pattern *p = big_pattern(table[k].n, table[k].has);
         double *A = malloc((size_t)p->col[p->n] * sizeof *A);
         void *self = NULL;
         for (int j = 0; j < p->n; j++) for (int e = p->col[j]; e < p->col[j + 1]; e++) A[e] = p->row[e] == j ? 100 : -1;
@@ -79,7 +59,7 @@ static void fill_in(void **state)
         assert_true(entries <= table[k].most * table[k].amd && entries >= 0.95 * table[k].amd);
         LS_sparse.free(self);
         free(A);
-        pattern_free(p);
+        big_pattern_free(p);
     }
 }
 
@@ -88,29 +68,29 @@ static void matchings(void **state)
 {
     int row[50], seen[50] = {0};
     (void)state;
-    costate_pattern *p = pattern_new(50, shifted);
+    costate_pattern *p = big_pattern(50, shifted);
     assert_int_equal(LS_match(50, p, row), COSTATE_LS_OK);
     for (int j = 0; j < 50; j++) {
         assert_true(row[j] >= 0 && shifted(50, row[j], j) && !seen[row[j]]++);
     }
-    pattern_free(p);
-    p = pattern_new(50, network);
+    big_pattern_free(p);
+    p = big_pattern(50, network);
     assert_int_equal(LS_match(50, p, row), COSTATE_LS_OK);
     for (int j = 0; j < 50; j++) assert_int_equal(row[j], j);
-    pattern_free(p);
-    p = pattern_new(9, two_columns_of_one_row);
+    big_pattern_free(p);
+    p = big_pattern(9, two_columns_of_one_row);
     double A[40] = {1, 1, 1, 1};
     void *self = NULL;
     assert_int_equal(LS_sparse.init(&self, 9, p, 0, NULL), COSTATE_LS_OK);
     assert_int_equal(LS_sparse.factor(self, A), COSTATE_LS_SINGULAR);
     LS_sparse.free(self);
-    pattern_free(p);
+    big_pattern_free(p);
 }
 
 /* The worst component of A x - b over |A| |x|, for random numbers with a diagonal of the given size */
 static double residual(int is_complex, int (*has)(int, int, int), int n, double diagonal, int transpose)
 {
-    costate_pattern *p = pattern_new(n, has);
+    costate_pattern *p = big_pattern(n, has);
     int parts = is_complex ? 2 : 1;
     double *A = malloc((size_t)parts * (size_t)p->col[n] * sizeof *A), *x = calloc((size_t)(parts * n), sizeof *x);
     double *b = calloc((size_t)(parts * n), sizeof *b), worst = 0, most = 0;
@@ -138,7 +118,7 @@ static double residual(int is_complex, int (*has)(int, int, int), int n, double 
     }
     LS_sparse.free(self);
     free(A), free(x), free(b);
-    pattern_free(p);
+    big_pattern_free(p);
     return worst / most;
 }
 
