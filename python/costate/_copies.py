@@ -5,6 +5,7 @@ import numpy as np
 
 from costate import _library as library
 from costate._library import CostateError
+from costate._tapes import stops_at
 from costate._untraced import use_of
 
 
@@ -86,7 +87,7 @@ class OfRun:
         """the members of the run that this one is a copy of"""
         new = object.__new__(type(self))
         vars(new).update(vars(self))
-        new._integrate((lambda step: step.end == self.t) if self.stopped else None)
+        new._integrate(stops_at(self.t) if self.stopped else None)
         if new._known_wrong != self._known_wrong:
             return vars(new)                    # another run has found complex steps to be wrong
         for name in ("t", "y", "at", "q", "m"):

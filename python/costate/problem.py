@@ -414,8 +414,8 @@ class Problem(OfProblem):
         if self.model is not None and others:
             raise TypeError("costs, mass, index, w, sparsity, events, relations and memory of a Model are in its "
                             "equations")
-        self.rhs = rhs if isinstance(rhs, Map) or rhs is None or self.model is not None else Map(rhs, **given)
-        self.rhs = None if self.model is not None else self.rhs
+        called = rhs if self.model is None else None
+        self.rhs = called if called is None or isinstance(called, Map) else Map(called, **given)
         self.cost, self.mass, self.sparsity, self.memory = as_map(cost), mass, sparsity, int(memory)
         events = [events] if isinstance(events, Event) or callable(events) else events
         self.events = [e if isinstance(e, Event) else Event(e) for e in events]
