@@ -7,7 +7,7 @@
 
 /* F = exp(z), z = 0.2 y + 0.6 p/P - 0.8 m/M + 0.4 (t - start)/T */
 static const double A_Y = 0.2, A_P = 0.6, A_M = -0.8, A_T = 0.4;
-typedef struct { double P, M, T, start; double first, last; } units;
+typedef struct { double P, M, T, start; double first, last; int side; } units;
 
 static int value(const costate_point *x, double *out, void *ctx)
 {
@@ -46,6 +46,7 @@ static void errors_of(units *u, double c, double *one, double *two)
     maps_bind_time(&a, u->start, u->T);
     u->first = u->last = u->start + c * u->T;
     costate_point x = point(&a, u->first, &y);
+    x.side = u->side;
     const double dp = 1.1 * u->P, dm = 0.6 * u->M, A[3] = {A_P / u->P, A_M / u->M, A_T / u->T};
     const costate_point d = {.t = 0.5 * u->T, .p = &dp, .m = &dm};
     double F, out, alone[3] = {0}, g[3] = {0}, along = A_P * 1.1 + A_M * 0.6 + A_T * 0.5;
@@ -100,6 +101,20 @@ static void far_from_zero(void **state)
             if (!(one < 1e-7 && two < 1e-3)) fail_msg("T %g: wrong by %.1e, %.1e", T, one, two);
             assert_true(u.first >= u.start && u.last <= u.start + T);
         }
+}
+
+/* A point beside a stop within the run, as of an event: no time beyond the stop is asked for. */
+static void beside_a_stop(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        units u = {.P = 1, .M = 1, .T = k < 2 ? 2 : -2, .side = k % 2 ? 1 : -1};
+        double one, two, stop = 0.3 * u.T;
+        errors_of(&u, 0.3, &one, &two);
+        if (!(one < 1e-9 && two < 1e-3)) fail_msg("side %d: wrong by %.1e, %.1e", u.side, one, two);
+        if (u.side > 0 ? u.first < stop : u.last > stop)
+            fail_msg("side %d of %g: t from %.17g to %.17g", u.side, stop, u.first, u.last);
+    }
 }
 
 /* A small parameter beside what is large: its size is not its value, and first steps show nothing. */
@@ -222,8 +237,10 @@ static void forcing_of_all_periods(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_unit), cmocka_unit_test(far_from_zero),
-                                       cmocka_unit_test(small_is_not_its_size), cmocka_unit_test(circuits_of_all_sizes),
-                                       cmocka_unit_test(forcing_of_all_periods)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_unit), cmocka_unit_test(far_from_zero), cmocka_unit_test(beside_a_stop),
+        cmocka_unit_test(small_is_not_its_size), cmocka_unit_test(circuits_of_all_sizes),
+        cmocka_unit_test(forcing_of_all_periods)
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
