@@ -8,7 +8,7 @@ import tempfile
 
 from cffi import FFI
 
-HEADERS = ["costate.h", "accuracy.h", "ensemble.h", "pieces.h", "bvp.h", "program.h"]
+HEADERS = ["costate.h", "accuracy.h", "ensemble.h", "pieces.h", "bvp.h", "program.h", "steady.h"]
 
 POINT, GRADIENT = "const costate_point *", "const costate_gradient *"
 PRODUCTS = {

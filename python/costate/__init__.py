@@ -9,6 +9,7 @@ AfterStep, Bounds, Projection, Relaxation       maps after each step
 Functional          functionals of runs
 NotTraced           the warning about a function that cannot be traced
 BoundaryProblem     boundary value problems
+SteadyState         where solutions tend to: Problem.steady
 load_method         methods from files of coefficients
 costate.torch, costate.plots, costate.jax (experimental)    imported by themselves"""
 from costate._library import CostateError, ModelError, load_method, methods, option_names, version
@@ -23,10 +24,11 @@ from costate.problem import Event, Problem, Relation, Run
 from costate.residual import Residual, Transition
 from costate.result import Result
 from costate.review import Finding, Review
+from costate.steady import SteadyState
 from costate.tracing import NotTraced
 
 __version__ = version()
 __all__ = ["AfterStep", "BoundaryProblem", "Bounds", "CostateError", "DerivativeWarning", "Event", "Finding",
            "Functional", "Map", "Model", "ModelError", "NotTraced", "Problem", "Projection", "Relation",
-           "Relaxation", "Residual", "Result", "Review", "Run", "Transition", "from_cfunc", "from_numba",
+           "Relaxation", "Residual", "Result", "Review", "Run", "SteadyState", "Transition", "from_cfunc", "from_numba",
            "from_sympy", "load_method", "methods", "option_names", "solve_ivp", "version"]

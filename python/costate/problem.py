@@ -21,6 +21,7 @@ from costate.maps import (Bound, Map, Owner, Situation, as_map, layout, least_ex
 from costate._ways import Ways
 from costate.result import Result
 from costate.review import reviewed
+from costate.steady import SteadyState
 from costate.tracing import asked
 
 
@@ -563,6 +564,11 @@ class Problem(OfProblem):
         0"""
         other = formed(self, y0, p)
         return _consistent.consistent(self, t, y0, p, yp0) if other is None else other.consistent(t, y0, p, yp0)
+
+    def steady(self, y0=None, p=None, *, t=0.0):
+        """The steady state that the solution from y0 tends to: a SteadyState.  f must not depend on t, the time at which
+        it is evaluated"""
+        return SteadyState(self, y0, p, t)
 
     def load(self, path, t_span, y0=None, p=None):
         """The Run whose tape is in a file, which integrate(..., tape=path) wrote: perhaps in another process, perhaps

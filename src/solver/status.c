@@ -78,7 +78,7 @@ const char *costate_status_name(int status)
         "COSTATE_NOT_FINITE", "COSTATE_TAPE_LIMIT", "COSTATE_BAD_TAPE", "COSTATE_STOPPED", "COSTATE_STAGNATED",
         "COSTATE_OUT_OF_RANGE", "COSTATE_CHECK_FAILED", "COSTATE_INCONSISTENT", "COSTATE_VERSION_MISMATCH",
         "COSTATE_GRAZING", "COSTATE_TOO_MANY_EVENTS", "COSTATE_BAD_EVENT", "COSTATE_MESH_LIMIT",
-        "COSTATE_IO", "COSTATE_ACCURACY",
+        "COSTATE_IO", "COSTATE_ACCURACY", "COSTATE_NO_LIMIT",
     };
     int count = (int)(sizeof name / sizeof *name);
     return status <= 0 && status > -count ? name[-status] : "unknown status";

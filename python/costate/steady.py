@@ -1,0 +1,136 @@
+"""Steady states: where a solution tends to, with exact derivatives with respect to its start and parameters."""
+import numpy as np
+
+from costate import _library as library
+from costate._costate import ffi, lib
+from costate._derivatives import Mistrusted
+from costate._library import CostateError, columns, pointer, taken
+from costate.maps import raise_what_was_raised
+
+STATS = ("rank", "invariants", "slowest", "t", "steps", "attempts", "iterations")
+
+
+class SteadyState:
+    """The steady state to which the solution of a Problem from y0 tends.
+
+    y             (n,)
+    invariants    (k, n): rows w such that w @ y is the same all the way; found where they are linear
+    slowest       the largest real part of an eigenvalue: disturbances decay at least as fast as exp(slowest t)
+    stats         rank of the Jacobian of f, steps, t to which the solution was followed, a dictionary
+    derivatives   how derivatives of f are computed"""
+
+    def __init__(self, problem, y0, p, t):
+        self._problem, self._given, self._t = problem, (y0, p), float(t)
+        self._solve()
+
+    def _solve(self):
+        """again, with differences, where complex steps turn out to be wrong at the start or at the steady state"""
+        while True:
+            b, y, self._p = self._problem.built(self._t, *self._given)
+            self._b, self._start = b, np.concatenate([y[:b.n], y[b.N - b.nm:]])
+            try:
+                with b.lock:
+                    b.scales.between(self._t, self._t)
+                    self._solve_once()
+                break
+            except Mistrusted:
+                self._problem.rebuild()
+        self.derivatives = b.way
+
+    def _solve_once(self):
+        b = self._b
+        self._o, self._run = ffi.new("costate_steady_options *"), ffi.new("costate_options *", b.o[0])
+        self._o.t0, self._run.on_step = self._t, ffi.NULL
+        self._s = ffi.gc(lib.costate_steady_new(library.method(self._problem.method), b.P, self._run, self._o),
+                         lib.costate_steady_free)
+        y = self._start.copy()
+        self._check(lib.costate_steady_solve(self._s, pointer(y), self._parameters()))
+        for bound in b.bounds:
+            if bound.name in ("rhs", "residual"):
+                bound.look_over([(self._t, y[:b.n].copy(), self._p, *([y[b.n:].copy()] if b.nm else []))])
+        self.y = y[:b.n].copy()
+        stats = lib.costate_steady_get_stats(self._s)
+        self.stats = {name: getattr(stats, name) for name in STATS}
+        self.slowest, k = stats.slowest, stats.invariants
+        found = lib.costate_steady_invariants(self._s)
+        self.invariants = taken(found, k * b.n).reshape(k, b.n) if found else np.empty((0, b.n))
+
+    def _parameters(self):
+        return pointer(self._p) if self._b.np else ffi.NULL
+
+    def _check(self, status):
+        raise_what_was_raised([self._b.owner, *self._b.others])
+        if status != lib.COSTATE_OK:
+            raise CostateError(library.status_name(status), library.said(lib.costate_steady_message(self._s)))
+        self._problem.trust.say()
+
+    def _derived(self, call):
+        """what `call` computes; again after differences have taken the place of complex steps"""
+        while True:
+            try:
+                with self._b.lock:
+                    self._b.scales.between(self._t, self._t)
+                    return call()
+            except Mistrusted:
+                self._problem.rebuild()
+                self._solve()
+
+    def tangent(self, dy0=None, dp=None):
+        """The derivative of the steady state along directions of y0 and p: (n,), or (n, m) for m directions.
+
+        dy0: (n,) or (n, m); dp: (np,) or (np, m)"""
+        b = self._b
+        dy0, dp = (None if d is None else columns(d, rows, name)
+                   for d, rows, name in ((dy0, b.n, "dy0"), (dp, b.np, "dp")))
+        given = [d for d in (dy0, dp) if d is not None]
+        if len({d[0].shape[0] for d in given}) > 1:
+            raise ValueError(f"the directions have different numbers of columns: {[d[0].shape[0] for d in given]}")
+        m, one = (given[0][0].shape[0], given[0][1]) if given else (1, True)
+
+        def call():
+            V = np.zeros((m, b.n + b.nm))
+            if dy0 is not None:
+                V[:, :b.n] = dy0[0]
+            self._check(lib.costate_steady_tangent(self._s, m, pointer(V), pointer(dp[0]) if dp else ffi.NULL))
+            return V[:, :b.n]
+        V = self._derived(call)
+        return V[0].copy() if one else V.T
+
+    def adjoint(self, w):
+        """w times the Jacobians of the steady state with respect to y0 and p: (n,), (np,), or (n, m), (np, m).
+        w: (n,) or (n, m), gradients of functionals"""
+        b = self._b
+        seeds, one = columns(w, b.n, "w")
+        m = seeds.shape[0]
+
+        def call():
+            lam, mu = np.zeros((m, b.n + b.nm)), np.zeros((m, b.np))
+            lam[:, :b.n] = seeds
+            self._check(lib.costate_steady_adjoint(self._s, m, pointer(lam), pointer(mu) if b.np else ffi.NULL))
+            return lam[:, :b.n], mu
+        lam, mu = self._derived(call)
+        return (lam[0].copy(), mu[0].copy()) if one else (lam.T, mu.T)
+
+    def hessp(self, w, vy0=None, vp=None):
+        """The derivatives of adjoint(w), with w (n,) held, along the direction (vy0, vp): (n,), (np,)."""
+        b = self._b
+        vy0, vp = (np.zeros(k) if v is None else library.vector(v, k, name)
+                   for v, k, name in ((vy0, b.n, "vy0"), (vp, b.np, "vp")))
+        w = library.vector(w, b.n, "w")
+
+        def call():
+            F, x, d, g = lib.costate_steady_map(self._s), *(ffi.new(f"costate_{name} *")
+                                                            for name in ("point", "point", "gradient"))
+            seed, lam, mu = np.concatenate([w, np.zeros(b.nm)]), np.zeros(b.n), np.zeros(b.np)
+            x.y, x.p, x.m = pointer(self._start), self._parameters(), pointer(self._start[b.n:]) if b.nm else ffi.NULL
+            d.y, d.p = pointer(vy0), pointer(vp) if b.np else ffi.NULL
+            g.y, g.p = pointer(lam), pointer(mu) if b.np else ffi.NULL
+            if not F.adjoint_tangent:
+                raise CostateError("COSTATE_MISSING", "Second derivatives of f are not available.")
+            self._check(F.adjoint_tangent(x, d, pointer(seed), g, self._s))
+            return lam, mu
+        return self._derived(call)
+
+    def __repr__(self):
+        return f"SteadyState(y={np.array2string(self.y, threshold=6)}, slowest={self.slowest:.3g}, " \
+               f"invariants={len(self.invariants)})"

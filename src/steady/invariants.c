@@ -1,0 +1,179 @@
+/* invariants.c (steady) - the rank of f_y, and linear invariants from its left null space (mathematics, eq. 17.3, 17.4).
+
+   Elimination with complete pivoting, P D' Q = L U, of D = f_y with its rows and columns scaled to a largest entry of 1
+   (LAPACK's dgetc2).  Pivots that are round-off end it: r of them are left.  For each other row i
+
+       w_i = 1,    w_R^T L_RR = -L_iR,      w^T D = 0,
+
+   in the order of P.  A vector so found annihilates f_y here; it is an invariant if it does so elsewhere, too.  The
+   weights of invariants mostly are small fractions, as atoms are counted: where a fraction is nearer than round-off
+   could tell, and annihilates f_y as well, it is taken: the null vector of a badly conditioned f_y is not exact enough
+   to annihilate the others. */
+#include <math.h>
+#include <string.h>
+#include "base/vec.h"
+#include "linsol/lapack.h"
+#include "maps/callbacks.h"
+#include "maps/differences.h"
+#include "steady/steady.h"
+
+enum { LARGEST_DENOMINATOR = 64 };
+static const double ROUND_OFF = 1e-11,          /* of a pivot, and of w^T D beside |w|^T |D| */
+                    DIFFERENCED = 1e-5,         /* the same, where D is made by differences */
+                    NEAR = 100;                 /* a fraction, in these units */
+
+static double blur(const steady *s) { return s->maps.form.differenced ? DIFFERENCED : ROUND_OFF; }
+
+/* L <- D with rows, then columns of a largest modulus 1 */
+static void scale(steady *s, const double *D)
+{
+    size_t n = (size_t)s->n;
+    memset(s->row_scale, 0, n * sizeof *s->row_scale);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) s->row_scale[i] = fmax(s->row_scale[i], fabs(D[j * n + i]));
+    for (size_t i = 0; i < n; i++) s->row_scale[i] = s->row_scale[i] > 0 ? 1 / s->row_scale[i] : 1;
+    for (size_t j = 0; j < n; j++) {
+        double most = 0;
+        for (size_t i = 0; i < n; i++) most = fmax(most, fabs(D[j * n + i] * s->row_scale[i]));
+        for (size_t i = 0; i < n; i++) s->L[j * n + i] = most > 0 ? D[j * n + i] * s->row_scale[i] / most : 0;
+    }
+}
+
+static void null_vector(const steady *s, const int *row, int rank, int i, double *w)
+{
+    size_t n = (size_t)s->n;
+    double *x = s->e;
+    for (int j = rank - 1; j >= 0; j--) {
+        x[j] = -s->L[(size_t)j * n + (size_t)i];
+        for (int k = j + 1; k < rank; k++) x[j] -= x[k] * s->L[(size_t)j * n + (size_t)k];
+    }
+    memset(w, 0, n * sizeof *w);
+    for (int j = 0; j < rank; j++) w[row[j]] = x[j] * s->row_scale[row[j]] / s->row_scale[row[i]];
+    w[row[i]] = 1;
+}
+
+void steady_rank(steady *s, const double *D, int *row, double *w, int *null)
+{
+    int n = s->n, rank = 0, info;
+    size_t k = (size_t)n;
+    scale(s, D);
+    dgetc2_(&n, s->L, &n, s->pivot, s->pivot + n, &info);
+    while (rank < n && fabs(s->L[(size_t)rank * (k + 1)]) > blur(s)) rank++;
+    LS_row_order(n, s->pivot, row);
+    LS_row_order(n, s->pivot + n, s->column);
+    *null = n - rank;
+    for (int i = rank; i < n; i++) null_vector(s, row, rank, i, w + (size_t)(i - rank) * k);
+}
+
+/* the fraction nearest to x that has a small denominator, or x */
+static double fraction(double x, double near)
+{
+    for (int q = 1; q <= LARGEST_DENOMINATOR; q++) {
+        double p = rint(x * q);
+        if (fabs(x * q - p) <= near * fmax(1, fabs(x))) return p / q;
+    }
+    return x;
+}
+
+/* of one column */
+static int annihilates_column(const steady *s, const double *w, const double *column)
+{
+    double sum = 0, size = 0;
+    for (int i = 0; i < s->n; i++) {
+        sum += w[i] * column[i];
+        size += fabs(w[i] * column[i]);
+    }
+    return fabs(sum) <= blur(s) * size;
+}
+
+static int annihilates(const steady *s, const double *w, const double *D)
+{
+    size_t n = (size_t)s->n;
+    for (size_t j = 0; j < n; j++) if (!annihilates_column(s, w, D + j * n)) return 0;
+    return 1;
+}
+
+/* E at y, in s->r, may be round-off of its terms, which have sizes like those of E_y y, in s->z */
+static int annihilates_value(const steady *s, const double *w)
+{
+    double size = 0;
+    for (int i = 0; i < s->n; i++) size += fabs(w[i]) * s->z[i];
+    return fabs(dot((size_t)s->n, w, s->r)) <= blur(s) * size;
+}
+
+static int annihilates_all(const steady *s, const double *w, const double *D)
+{
+    if (!annihilates_value(s, w) || !annihilates(s, w, D)) return 0;
+    for (int k = 0; k < s->samples; k++) if (!annihilates(s, w, s->sample[k])) return 0;
+    return 1;
+}
+
+int steady_hold(steady *s, const double *D, int null, limit *x)
+{
+    size_t n = (size_t)s->n;
+    x->k = 0;
+    TRY(equation_value(&s->maps, s->o.t0, x->y, NULL, s->r));
+    memset(s->z, 0, n * sizeof *s->z);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) s->z[i] += fabs(D[j * n + i] * x->y[j]);
+    for (int i = 0; i < null; i++) {
+        double *w = x->w + (size_t)i * n;
+        for (size_t j = 0; j < n; j++) s->e[j] = fraction(w[j], NEAR * blur(s));
+        if (annihilates_all(s, s->e, D)) memcpy(w, s->e, n * sizeof *w);
+        else if (!annihilates_all(s, w, D)) continue;
+        if (x->k < i) memcpy(x->w + (size_t)x->k * n, w, n * sizeof *w);
+        x->k++;
+    }
+    memset(x->W, 0, (size_t)x->k * n * sizeof *x->W);
+    mass_multiply(&s->maps, 1, 1, x->k, x->w, x->W);
+    return 0;
+}
+
+/* ---- invariants that depend on parameters ----
+
+   With w(p)^T E_y = 0 at y* for all p, w' by p is w'^T E_y = -w^T E_yp.  It acts on M (y* - y0) = E_y z. */
+
+/* Is w_i^T E_pm = 0 here, in each parameter and memory variable? */
+static int stays_at(steady *s, const limit *x, const double *y, int *stays)
+{
+    size_t n = (size_t)s->n;
+    costate_point at = steady_point(s, y);
+    for (int j = 0; *stays && j < s->np + s->nm; j++) {
+        memset(s->unit, 0, (size_t)(s->np + s->nm) * sizeof *s->unit);
+        s->unit[j] = 1;
+        costate_point d = {.p = s->np ? s->unit : NULL, .m = s->nm ? s->unit + s->np : NULL};
+        TRY(equation_tangents(&s->maps, &at, 1, &d, NULL, 0, s->d, n));
+        for (int i = 0; i < x->k; i++) *stays &= annihilates_column(s, x->w + (size_t)i * n, s->d);
+    }
+    return 0;
+}
+
+static int stays_everywhere(steady *s, const limit *x, int *stays)
+{
+    *stays = 1;
+    for (int k = 0; k < SAMPLES; k++) {
+        steady_sample(s, x, k, s->z);
+        int status = stays_at(s, x, s->z, stays);
+        if (status == RETRY) continue;
+        TRY(status);
+    }
+    return 0;
+}
+
+int steady_turns(steady *s, limit *x)
+{
+    size_t n = (size_t)s->n;
+    int stays = 1, of_f = s->n - x->k;
+    x->turns = 0;
+    if (steady_given(s) || x->k == 0 || s->np + s->nm == 0) return 0;
+    if (!has_tangent(s->maps.rhs.user) && !s->maps.differences) { x->turns = -1; return 0; }
+    TRY(stays_everywhere(s, x, &stays));
+    if (stays) return 0;
+    x->turns = 1;
+    add_scaled(n, s->e, x->y, -1, x->y0);
+    memset(s->r, 0, n * sizeof *s->r);
+    mass_multiply(&s->maps, 0, 1, 1, s->e, s->r);
+    memset(x->z, 0, n * sizeof *x->z);
+    for (int i = 0; i < of_f; i++) x->z[i] = s->r[x->row[i]];
+    return LS_Solve(s->ls, 0, 1, x->z) ? retry(&s->v, WHY_SINGULAR) : 0;
+}

@@ -1,0 +1,63 @@
+/* newton.c (steady) - Newton's iteration for a steady state, to round-off.
+
+   It serves a point near the steady state: corrections are to decrease, until G is round-off beside the terms of A y.
+   Where f_y vanishes at the zero of f, as that of y^q, each is 1 - 1/q of the one before it, and they never end. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "base/vec.h"
+#include "steady/steady.h"
+
+enum { MOST = 40 };
+static const double ROUND_OFF = 64 * DBL_EPSILON, DECREASE = 0.9;
+
+/* d <- -A^-1 G at x.y, with a new A */
+static int correction(steady *s, const limit *x)
+{
+    size_t n = (size_t)s->n;
+    TRY(steady_residual(s, x, x->y, s->r));
+    TRY(steady_jacobian(s, x->y, s->D));
+    TRY(steady_factor(s, x, s->D));
+    for (size_t i = 0; i < n; i++) s->d[i] = -s->r[i];
+    s->count.calls.solves++;
+    int code = LS_Solve(s->ls, 0, 1, s->d);
+    if (code < 0) return fail(&s->v, COSTATE_NO_MEMORY, "No memory to solve with %d rows.", s->n);
+    return code ? retry(&s->v, WHY_SINGULAR) : 0;
+}
+
+/* the largest correction of a component */
+static double size_of(const steady *s, const limit *x)
+{
+    double most = 0;
+    for (int i = 0; i < s->n; i++) most = fmax(most, steady_relative(s, i, x->y[i], x->y[i] + s->d[i]));
+    return most;
+}
+
+/* is G no more than round-off of its terms? */
+static int is_round_off(const steady *s, const limit *x)
+{
+    size_t n = (size_t)s->n;
+    for (size_t i = 0; i < n; i++) {
+        double terms = 0;
+        for (size_t j = 0; j < n; j++) terms += fabs(s->A[j * n + i] * x->y[j]);
+        if (!(fabs(s->r[i]) <= ROUND_OFF * terms)) return 0;
+    }
+    return 1;
+}
+
+int steady_newton(steady *s, limit *x, int *halves)
+{
+    double last = HUGE_VAL;
+    *halves = 0;
+    for (int k = 0; k < MOST; k++) {
+        TRY(correction(s, x));
+        s->count.iterations++;
+        double size = size_of(s, x);
+        if (!(size <= DECREASE * last)) return is_round_off(s, x) ? 0 : retry(&s->v, WHY_NEWTON);
+        axpy((size_t)s->n, 1, s->d, x->y);
+        if (size == 0) return 0;
+        last = size;
+    }
+    *halves = 1;
+    return retry(&s->v, WHY_NEWTON);
+}
