@@ -1,0 +1,218 @@
+/* newton.c (periodic) - finds an orbit: damped Newton iteration with steps that the error estimate chooses, then to
+   round-off with frozen steps (mathematics, section 16.2).
+
+   The damping is that of Deuflhard's natural monotonicity test: a part a of the correction dx is taken if the next
+   correction with the same matrix is at most (1 - a/4) |dx|. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "periodic/periodic.h"
+#include "run/integrate.h"
+
+/* a correction of so many tolerances is left to the iteration with frozen steps */
+static const double NEAR = 100;
+/* a correction below this is, too, if new steps do not make it smaller: they change the map by the tolerance */
+static const double NEAR_ENOUGH = 1e-2;
+/* the smallest part of a correction that is tried; the largest change of T in one iteration */
+static const double LEAST_PART = 1e-3, MOST_OF_T = 0.5;
+/* T may change by this factor, from the guess */
+static const double FAR = 1e3;
+/* an orbit of so many tolerances is a steady state */
+static const double AT_REST = 1e3;
+/* the errors of a run, about ERRORS tolerances, may move an orbit by its own size: it is not determined */
+static const double ERRORS = 10;
+/* round-off of a period is at most that many units */
+static const double ROUND_OFF = 1e5;
+enum { FROZEN_MOST = 30 };
+
+static double largest(int d, const double *x)
+{
+    double most = 0;
+    for (int i = 0; i < d; i++) most = x[i] == x[i] ? fmax(most, fabs(x[i])) : HUGE_VAL;
+    return most;
+}
+
+/* ---- what may be wrong with an iterate ---- */
+
+static int moves(periodic *o)
+{
+    if (!o->free_T || period_extent(o, &o->now) > AT_REST * o->rtol) return 0;
+    return fail(&o->v, COSTATE_SINGULAR, "The iteration ended at rest after %d corrections, with T = %g: from this guess "
+                "it leads to a steady state, not to an orbit. Start on the orbit, for example with options.settle.",
+                o->orbit.iterations, o->now.T);
+}
+
+static int determined(periodic *o)
+{
+    if (o->at.gain * ERRORS * o->rtol < 1) return 0;
+    return fail(&o->v, COSTATE_SINGULAR, "The equations do not determine an orbit to within the tolerance: errors of a "
+                "run are multiplied by %.2g. Orbits are not isolated (a conserved quantity: give it in options.invariants "
+                "if it is linear), are at their birth, or the period given is not that of the problem; or rtol = %g is "
+                "too large.", o->at.gain, o->rtol);
+}
+
+static int in_reach(periodic *o, double guess)
+{
+    double r = o->now.T / guess;
+    if (!o->free_T || (r < FAR && r > 1 / FAR)) return 0;
+    return fail(&o->v, COSTATE_NEWTON, "The period went from the guess %g to %g: there is no orbit nearby. Give a better "
+                "guess, for example with options.settle.", guess, o->now.T);
+}
+
+/* ---- corrections ---- */
+
+/* dx <- the correction at `x` with the matrix at hand */
+static int correct(periodic *o, const period *x, double *dx, double *size)
+{
+    period_residual(o, x, dx);
+    for (int i = 0; i < o->d; i++) dx[i] = -dx[i];
+    TRY(period_solve(o, 0, 1, dx));
+    *size = largest(o->d, dx);
+    return 0;
+}
+
+static void exchange(periodic *o)
+{
+    period swap = o->now;
+    o->now = o->next;
+    o->next = swap;
+}
+
+static void move(periodic *o, double part)
+{
+    for (int i = 0; i < o->n; i++) o->next.y[i] = o->now.y[i] + part * o->dx[i] * o->at.size[i];
+    o->next.T = o->free_T ? o->now.T * (1 + part * o->dx[o->n]) : o->now.T;
+}
+
+/* these do not depend on how far a correction goes */
+static int is_final(int status)
+{
+    return status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK || status == COSTATE_MISSING ||
+           status == COSTATE_TAPE_LIMIT;
+}
+
+/* *taken <- was a part of the correction taken? */
+static int damped(periodic *o, double size, int *taken)
+{
+    double part = 1, then;
+    if (o->free_T) part = fmin(1, MOST_OF_T / fabs(o->dx[o->n]));
+    for (*taken = 0; part >= LEAST_PART; part /= 2) {
+        move(o, part);
+        int status = period_run(o, &o->next);
+        if (is_final(status)) return status;
+        if (status) continue;
+        TRY(correct(o, &o->next, o->x, &then));
+        if (!(then <= (1 - part / 4) * size)) continue;
+        exchange(o);
+        *taken = 1;
+        return 0;
+    }
+    verdict_clear(&o->v);
+    return 0;
+}
+
+static int stalled(periodic *o, double size)
+{
+    return fail(&o->v, COSTATE_NEWTON, "Newton's iteration for a periodic orbit stalled after %d corrections: one of %.2g "
+                "in units of y(t0) and T is left, at T = %.10g. Give a better guess, for example with options.settle.",
+                o->orbit.iterations, size, o->now.T);
+}
+
+/* with steps chosen anew; dx is the correction that is left to frozen steps */
+static int with_new_steps(periodic *o)
+{
+    double size, guess = o->now.T;
+    int taken;
+    TRY(period_run(o, &o->now));
+    for (;; o->orbit.iterations++) {
+        TRY(in_reach(o, guess));
+        TRY(period_linearise(o));
+        TRY(moves(o));
+        TRY(determined(o));
+        TRY(correct(o, &o->now, o->dx, &size));
+        if (size <= NEAR * o->rtol) return 0;
+        if (o->orbit.iterations == o->o.newton_max) return stalled(o, size);
+        TRY(damped(o, size, &taken));
+        if (!taken) return size <= NEAR_ENOUGH ? 0 : stalled(o, size);
+    }
+}
+
+static int with_frozen_steps(periodic *o)
+{
+    double size = HUGE_VAL, last;
+    do {
+        move(o, 1);
+        TRY(period_again(o, &o->now, &o->next));
+        exchange(o);
+        TRY(period_linearise(o));
+        TRY(determined(o));
+        last = size;
+        TRY(correct(o, &o->now, o->dx, &size));
+        o->orbit.frozen++;
+    } while (size < last / 2 && size > 0 && o->orbit.frozen < FROZEN_MOST);
+    if (size > ROUND_OFF * DBL_EPSILON * o->at.gain) return stalled(o, size);
+    return moves(o);
+}
+
+/* ---- the call ---- */
+
+static int sound(periodic *o, const double *y, const double *T, const double *p)
+{
+    for (int i = 0; i < o->n; i++)
+        if (!y || !isfinite(y[i]))
+            return fail(&o->v, COSTATE_BAD_ARGUMENT, y ? "y[%d] is not finite." : "y is NULL.", i);
+    for (int i = 0; i < o->np; i++)
+        if (!p || !isfinite(p[i]))
+            return fail(&o->v, COSTATE_BAD_ARGUMENT, p ? "p[%d] is not finite." : "p is NULL.", i);
+    if (!o->free_T) return 0;
+    if (!T) return fail(&o->v, COSTATE_BAD_ARGUMENT, "T is NULL: it holds a guess of the period, unless "
+                        "options.period is given.");
+    if (!(*T > 0 && *T < HUGE_VAL)) return fail(&o->v, COSTATE_BAD_ARGUMENT, "T = %g: the guess of the period is "
+                                                "positive and finite.", *T);
+    return 0;
+}
+
+/* follows the flow; periods of a given length are counted from t0 */
+static int settle(periodic *o)
+{
+    double left = o->o.settle;
+    for (; left > 0; left--) {
+        double part = fmin(left, 1) * o->now.T;
+        memset(o->now.end, 0, (size_t)o->N * sizeof *o->now.end);
+        memcpy(o->now.end, o->now.y, (size_t)o->n * sizeof *o->now.end);
+        int status = solver_integrate(o->c, o->o.t0, o->o.t0 + part, o->now.end, o->p, NULL);
+        if (status) return run_failed(o, status, "Following the flow (options.settle) failed");
+        memcpy(o->now.y, o->now.end, (size_t)o->n * sizeof *o->now.y);
+    }
+    return 0;
+}
+
+static void describe(periodic *o)
+{
+    period_residual(o, &o->now, o->x);
+    o->orbit.residual = largest(o->n, o->x);
+    o->orbit.period = o->now.T;
+    o->orbit.sensitivity = o->at.gain;
+    o->orbit.steps = o->now.tape->count;
+}
+
+int call_periodic_solve(periodic *o, double *y, double *T, const double *p)
+{
+    TRY(periodic_begin(o));
+    TRY(sound(o, y, T, p));
+    o->found = 0;
+    o->orbit = (costate_orbit){0};
+    memcpy(o->now.y, y, (size_t)o->n * sizeof *y);
+    memcpy(o->given, y, (size_t)o->n * sizeof *y);
+    if (o->np > 0) memcpy(o->p, p, (size_t)o->np * sizeof *p);
+    o->now.T = o->free_T ? *T : o->o.period;
+    TRY(settle(o));
+    TRY(with_new_steps(o));
+    TRY(with_frozen_steps(o));
+    describe(o);
+    TRY(multipliers_judge(o));
+    o->found = 1;
+    memcpy(y, o->now.y, (size_t)o->n * sizeof *y);
+    if (T) *T = o->now.T;
+    return 0;
+}
