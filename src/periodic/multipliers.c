@@ -209,6 +209,7 @@ static int sweep_with(gradient *g, int which)
                         .lambda2 = g->by_y2, .mu2 = g->by_p2,
                         .times2 = o->free_T ? &times2 : NULL};
     for (int i = 0; i < o->n; i++) g->seed[i] = g->u[2 * i + which];
+    memset(g->by_p2, 0, 2 * (size_t)o->np * sizeof *g->by_p2);              /* the sweep adds to it */
     int status = solver_hessian(o->c, o->now.tape, &s);
     if (status) return run_failed(o, status, "The second-order sweep of a multiplier failed");
     add(g, 0, which, 1);
