@@ -67,23 +67,39 @@ typedef struct {
     double y[2], T, period;
     int status;
     const char *word;
+    int or;                     /* for other tolerances; 0: the same */
+    const char *or_word;
 } hostile;
 
 static const hostile cases[] = {
-    {"a focus", 2, at_rest, at_rest_tangent, {1, 0}, 6, 0, COSTATE_SINGULAR, "steady state"},
-    {"a steady state itself", 2, at_rest, at_rest_tangent, {0, 0}, 6, 0, COSTATE_SINGULAR, "steady state"},
-    {"Lotka, Volterra", 2, predators, predators_tangent, {2, 1}, 7, 0, COSTATE_SINGULAR, "not isolated"},
-    {"Lotka, Volterra, far", 2, predators, predators_tangent, {3, 2}, 9, 0, COSTATE_SINGULAR, "determine"},
-    {"a centre", 2, circle, circle_tangent, {1, 0}, 6.2, 0, COSTATE_SINGULAR, "not isolated"},
-    {"a centre at its period", 2, circle, circle_tangent, {1, 0}, 0, 6.283185307179586, COSTATE_SINGULAR, "not isolated"},
-    {"an explosion", 1, explodes, explodes_tangent, {0}, 3, 0, COSTATE_STEP_TOO_SMALL, "run over one period failed"},
-    {"no explosion yet", 1, explodes, explodes_tangent, {0}, 1, 0, COSTATE_SINGULAR, "steady state"},
-    {"a clock", 1, clock_only, clock_tangent, {0}, 1, 0, COSTATE_SINGULAR, "steady state"},
-    {"a force without an answer", 1, grows, clock_tangent, {0}, 0, 1, COSTATE_SINGULAR, "not isolated"},
-    {"decay", 1, decays, decays_tangent, {1}, 1, 0, COSTATE_SINGULAR, "steady state"},
-    {"not a number", 1, broken, clock_tangent, {1}, 1, 0, COSTATE_NOT_FINITE, "NaN"},
-    {"a callback that gives up", 1, gives_up, clock_tangent, {1}, 1, 0, COSTATE_CALLBACK, "returned"},
-    {"no products", 2, circle, NULL, {1, 0}, 6.2, 0, COSTATE_MISSING, "missing"},
+    {"a focus", 2, at_rest, at_rest_tangent, {1, 0}, 6, 0,
+     COSTATE_SINGULAR, "steady state", 0, NULL},
+    {"a steady state itself", 2, at_rest, at_rest_tangent, {0, 0}, 6, 0,
+     COSTATE_SINGULAR, "steady state", 0, NULL},
+    {"Lotka, Volterra", 2, predators, predators_tangent, {2, 1}, 7, 0, COSTATE_SINGULAR, "not isolated",
+     COSTATE_NEWTON, "isolated"},
+    {"Lotka, Volterra, far", 2, predators, predators_tangent, {3, 2}, 9, 0, COSTATE_SINGULAR, "determine",
+     COSTATE_NEWTON, "isolated"},
+    {"a centre", 2, circle, circle_tangent, {1, 0}, 6.2, 0,
+     COSTATE_SINGULAR, "not isolated", 0, NULL},
+    {"a centre at its period", 2, circle, circle_tangent, {1, 0}, 0, 6.283185307179586,
+     COSTATE_SINGULAR, "not isolated", 0, NULL},
+    {"an explosion", 1, explodes, explodes_tangent, {0}, 3, 0,
+     COSTATE_STEP_TOO_SMALL, "run over one period failed", 0, NULL},
+    {"no explosion yet", 1, explodes, explodes_tangent, {0}, 1, 0, COSTATE_SINGULAR, "steady state",
+     COSTATE_NEWTON, "went from"},
+    {"a clock", 1, clock_only, clock_tangent, {0}, 1, 0, COSTATE_SINGULAR, "steady state",
+     COSTATE_NEWTON, "went from"},
+    {"a force without an answer", 1, grows, clock_tangent, {0}, 0, 1,
+     COSTATE_SINGULAR, "not isolated", 0, NULL},
+    {"decay", 1, decays, decays_tangent, {1}, 1, 0, COSTATE_SINGULAR, "steady state",
+     COSTATE_NEWTON, "went from"},
+    {"not a number", 1, broken, clock_tangent, {1}, 1, 0,
+     COSTATE_NOT_FINITE, "NaN", 0, NULL},
+    {"a callback that gives up", 1, gives_up, clock_tangent, {1}, 1, 0,
+     COSTATE_CALLBACK, "returned", 0, NULL},
+    {"no products", 2, circle, NULL, {1, 0}, 6.2, 0,
+     COSTATE_MISSING, "missing", 0, NULL},
 };
 
 static void none(void **state)
@@ -98,8 +114,9 @@ static void none(void **state)
             costate_periodic *c = costate_periodic_new(costate_method_find("dopri5"), &P,
                 &(costate_options){.rtol = tol, .atol = tol}, &(costate_periodic_options){.period = h->period});
             int status = costate_periodic_solve(c, y, &T, NULL);
-            if (status != h->status || !strstr(costate_periodic_message(c), h->word))
-                print_error("%s, %g: %s, %g %g, T = %g: %s\n", h->what, tol, costate_status_name(status), y[0], y[1], T, costate_periodic_message(c));
+            const char *said = costate_periodic_message(c);
+            if (!(status == h->status && strstr(said, h->word)) && !(h->or && status == h->or && strstr(said, h->or_word)))
+                fail_msg("%s, %g: %s, T = %g: %s", h->what, tol, costate_status_name(status), T, said);
             assert_true(y[0] == h->y[0] && y[1] == h->y[1] && T == h->T);
             assert_int_equal(costate_periodic_orbit(c, &o), COSTATE_BAD_TAPE);
             costate_periodic_free(c);
