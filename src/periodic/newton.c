@@ -50,11 +50,11 @@ static int moves(periodic *o)
 }
 
 /* Is the orbit determined, where it is closed to within the errors of a run?  Elsewhere the iteration goes on, as long as
-   the matrix is regular. */
+   the matrix is regular to more than the round-off of a period. */
 static int determined(periodic *o)
 {
     double errors = ERRORS * o->rtol;
-    if (o->at.gain < HUGE_VAL) {
+    if (o->at.gain * ROUND_OFF * DBL_EPSILON < 1) {
         period_residual(o, &o->now, o->x);
         if (o->at.gain * errors < 1 || largest(o->d, o->x) > errors) return 0;
         if (o->free_T && o->at.gain * period_extent(o, &o->now) < SLOW) return rests(o);
