@@ -74,8 +74,8 @@ int multipliers_judge(periodic *o)
 {
     monodromy(o, o->A);
     if (eigenvalues(o->n, o->A, o->re, o->im))
-        return fail(&o->v, COSTATE_NOT_FINITE, "The multipliers of the orbit could not be computed: the tangents of one "
-                    "period are not finite, or the QR iteration did not converge.");
+        return fail(&o->v, COSTATE_NOT_FINITE, "The multipliers of the orbit could not be computed: the tangents of "
+                    "one period are not finite, or the QR iteration did not converge.");
     sort(o);
     char *left_out = calloc((size_t)o->n, 1);
     if (!left_out) return fail(&o->v, COSTATE_NO_MEMORY, "No memory for the multipliers.");
@@ -176,8 +176,8 @@ static int vectors(gradient *g)
     LS_Free(lu);
     if (!failed) normalise(g, &condition);
     if (condition * ERRORS * o->rtol < 1) return 0;
-    return fail(&o->v, COSTATE_SINGULAR, "The multiplier %.6g%+.6gi is not simple to within the accuracy of the run (its "
-                "condition number is %.2g): it has no gradient.", g->re, g->im, condition);
+    return fail(&o->v, COSTATE_SINGULAR, "The multiplier %.6g%+.6gi is not simple to within the accuracy of the run "
+                "(its condition number is %.2g): it has no gradient.", g->re, g->im, condition);
 }
 
 static int seeds(double t1, const double *y, const double *p, int m, const double *V, const double *Vp, double *lambda,

@@ -39,8 +39,8 @@ static double largest(int d, const double *x)
 
 static int rests(periodic *o)
 {
-    return fail(&o->v, COSTATE_SINGULAR, "The iteration came to rest after %d corrections, with T = %g: from this guess it "
-                "leads to a steady state, not to an orbit. Start on the orbit, for example with options.settle.",
+    return fail(&o->v, COSTATE_SINGULAR, "The iteration came to rest after %d corrections, with T = %g: from this guess "
+                "it leads to a steady state, not to an orbit. Start on the orbit, for example with options.settle.",
                 o->orbit.iterations, o->now.T);
 }
 
@@ -49,8 +49,8 @@ static int moves(periodic *o)
     return o->free_T && period_extent(o, &o->now) <= AT_REST * o->rtol ? rests(o) : 0;
 }
 
-/* Is the orbit determined, where it is closed to within the errors of a run?  Elsewhere the iteration goes on, as long as
-   the matrix is regular to more than the round-off of a period. */
+/* Is the orbit determined, where it is closed to within the errors of a run?  Elsewhere the iteration goes on, as long
+   as the matrix is regular to more than the round-off of a period. */
 static int determined(periodic *o)
 {
     double errors = ERRORS * o->rtol;
@@ -69,8 +69,8 @@ static int in_reach(periodic *o, double guess)
 {
     double r = o->now.T / guess;
     if (!o->free_T || (r < FAR && r > 1 / FAR)) return 0;
-    return fail(&o->v, COSTATE_NEWTON, "The period went from the guess %g to %g: there is no orbit nearby. Give a better "
-                "guess, for example with options.settle.", guess, o->now.T);
+    return fail(&o->v, COSTATE_NEWTON, "The period went from the guess %g to %g: there is no orbit nearby. Give a "
+                "better guess, for example with options.settle.", guess, o->now.T);
 }
 
 /* ---- corrections ---- */
@@ -127,8 +127,8 @@ static int damped(periodic *o, double size, int *taken)
 
 static int stalled(periodic *o, double size)
 {
-    return fail(&o->v, COSTATE_NEWTON, "Newton's iteration for a periodic orbit stalled after %d corrections: one of %.2g "
-                "in units of y(t0) and T is left, at T = %.10g. Give a better guess, for example with options.settle. "
+    return fail(&o->v, COSTATE_NEWTON, "Newton's iteration for a periodic orbit stalled after %d corrections: one of "
+                "%.2g in units of y(t0) and T is left, at T = %.10g. Give a better guess, for example with options.settle. "
                 "Errors are multiplied by %.2g here: if this is large, orbits may not be isolated.",
                 o->orbit.iterations, size, o->now.T, o->at.gain);
 }

@@ -20,8 +20,8 @@ int periodic_begin(periodic *o)
 int periodic_needs_orbit(periodic *o)
 {
     TRY(periodic_begin(o));
-    return o->found ? 0 : fail(&o->v, COSTATE_BAD_TAPE, "There is no orbit: costate_periodic_solve comes first, and must "
-                               "succeed.");
+    return o->found ? 0 : fail(&o->v, COSTATE_BAD_TAPE, "There is no orbit: costate_periodic_solve comes first, and "
+                               "must succeed.");
 }
 
 int run_failed(periodic *o, int status, const char *what)
@@ -35,8 +35,8 @@ static int invariants_sound(periodic *o)
 {
     const costate_periodic_options *s = &o->o;
     if (s->ninvariants < 0 || s->ninvariants >= o->n || (s->ninvariants > 0 && !s->invariants))
-        return fail(&o->v, COSTATE_BAD_ARGUMENT, "options.ninvariants = %d, but there are n = %d states, and invariants is "
-                    "%s.", s->ninvariants, o->n, s->invariants ? "given" : "NULL");
+        return fail(&o->v, COSTATE_BAD_ARGUMENT, "options.ninvariants = %d, but there are n = %d states, and invariants "
+                    "is %s.", s->ninvariants, o->n, s->invariants ? "given" : "NULL");
     for (int k = 0; k < s->ninvariants; k++) {
         double most = 0;
         for (int i = 0; i < o->n; i++) {

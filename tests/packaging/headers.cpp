@@ -5,6 +5,7 @@
 #include <costate/ensemble.h>
 #include <costate/linsol.h>
 #include <costate/operators.h>
+#include <costate/periodic.h>
 #include <costate/pieces.h>
 #include <costate/program.h>
 

@@ -20,8 +20,8 @@ static inline int hopf(const costate_point *at, double *out, void *ctx)
     return (void)ctx, 0;
 }
 
-/* f is a sum of monomials c * (product of factors): each is listed with the indices of its factors, x = 0, y = 1, a = 2,
-   w = 3, b = 4, and -1 for none, so that all derivatives are products of what is left */
+/* f is a sum of monomials c * (product of factors): each is listed with the indices of its factors, x = 0, y = 1, a =
+   2, w = 3, b = 4, and -1 for none, so that all derivatives are products of what is left */
 enum { HOPF_FACTORS = 4 };
 typedef struct { int row; double c; int factor[HOPF_FACTORS]; } hopf_term;
 static const hopf_term hopf_terms[] = {
@@ -31,7 +31,10 @@ static const hopf_term hopf_terms[] = {
     {1, 1, {0, 0, 0, 4}}, {1, 1, {1, 1, 0, 4}}};
 enum { HOPF_TERMS = sizeof hopf_terms / sizeof *hopf_terms };
 
-static inline double hopf_at(const double *y, const double *p, int k) { return k < 2 ? y ? y[k] : 0 : p ? p[k - 2] : 0; }
+static inline double hopf_at(const double *y, const double *p, int k)
+{
+    return k < 2 ? y ? y[k] : 0 : p ? p[k - 2] : 0;
+}
 
 /* the product of the factors of a term, those in the set `left` being replaced by directions in all orders:
    d1 (and d2) NULL: none.  open: the factor whose derivative is taken, or -1 */

@@ -6,7 +6,8 @@
 #define near(a, b, c) near_at(__LINE__, a, b, c)
 static void near_at(int line, double got, double want, double tol)
 {
-    if (fabs(got - want) > tol * fmax(1, fabs(want))) fail_msg("line %d: %.15g, not %.15g: off by %.2g", line, got, want, got - want);
+    if (fabs(got - want) > tol * fmax(1, fabs(want)))
+        fail_msg("line %d: %.15g, not %.15g: off by %.2g", line, got, want, got - want);
 }
 
 /* ---- x'' + 2 d x' + k x = F cos(t): p = (d, k, F) ---- */
@@ -22,7 +23,8 @@ static int force_tangent(const costate_point *x, const costate_point *d, double 
 {
     const double *y = x->y, *p = x->p, zero[3] = {0}, *v = d->y ? d->y : zero, *q = d->p ? d->p : zero;
     out[0] = v[1];
-    out[1] = -2 * p[0] * v[1] - p[1] * v[0] - 2 * q[0] * y[1] - q[1] * y[0] + q[2] * cos(x->t) - p[2] * sin(x->t) * d->t;
+    out[1] = -2 * p[0] * v[1] - p[1] * v[0] - 2 * q[0] * y[1] - q[1] * y[0] + q[2] * cos(x->t)
+             - p[2] * sin(x->t) * d->t;
     return (void)ctx, 0;
 }
 static int force_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
@@ -81,7 +83,8 @@ static void oscillator(void **state)
     const double complex z = response(p), dz[3] = {-z * 2 * I / (p[1] - 1 + 2 * p[0] * I),
                                                    -z / (p[1] - 1 + 2 * p[0] * I), z / p[2]};
     const double w = sqrt(p[1] - p[0] * p[0]);
-    const double complex rho = cexp((-p[0] + w * I) * T), drho[2] = {rho * T * (-1 - p[0] / w * I), rho * T / (2 * w) * I};
+    const double complex rho = cexp((-p[0] + w * I) * T);
+    const double complex drho[2] = {rho * T * (-1 - p[0] / w * I), rho * T / (2 * w) * I};
     double y[2] = {0}, V[9], re[3], im[3], mu[3] = {0}, mu2[9] = {0};
     costate_orbit o;
     (void)state;
@@ -175,7 +178,7 @@ static const costate_event dosing = {.ntimes = 1, .times = when, .jump = {
 static const costate_problem compartments = {.n = 2, .np = 4, .nevents = 1, .event = &dosing, .rhs = {
     .value = exchange, .tangent = exchange_tangent, .adjoint = exchange_adjoint}};
 
-/* E = exp(A t) = e^{m t} (cosh(r t) I + sinh(r t)/r (A - m I)), m and r: half the sum and the difference of eigenvalues;
+/* E = exp(A t) = e^{m t} (cosh(r t) I + sinh(r t)/r (A - m I)), m and r: half the sum and difference of eigenvalues;
    complex, so that derivatives with respect to p are imaginary parts of a small step */
 static void transition(const double complex *p, double t, double complex E[2][2])
 {

@@ -20,7 +20,8 @@ static int heat_adjoint(const costate_point *x, const double *w, const costate_g
     if (g->p && x->mode == 1) g->p[U] += *w;
     return (void)ctx, 0;
 }
-static int nothing(const costate_point *x, const costate_point *d, const double *w, const costate_gradient *g, void *ctx)
+static int nothing(const costate_point *x, const costate_point *d, const double *w, const costate_gradient *g,
+                   void *ctx)
 {
     return (void)x, (void)d, (void)w, (void)g, (void)ctx, 0;
 }
@@ -73,7 +74,8 @@ static void near(double got, double want, double tol)
 
 static costate_periodic *solver(const costate_problem *P)
 {
-    return costate_periodic_new(costate_method_find("dopri853"), P, &(costate_options){.rtol = 1e-12, .atol = 1e-12}, NULL);
+    return costate_periodic_new(costate_method_find("dopri853"), P,
+                                &(costate_options){.rtol = 1e-12, .atol = 1e-12}, NULL);
 }
 
 static void closed_form(void **state)

@@ -54,7 +54,8 @@ static const double PERIOD = 6.663286859323130, AMPLITUDE = 2.008619860874843;
 
 static costate_periodic *solver(const costate_problem *P, const costate_periodic_options *o)
 {
-    return costate_periodic_new(costate_method_find("dopri853"), P, &(costate_options){.rtol = 1e-12, .atol = 1e-12}, o);
+    return costate_periodic_new(costate_method_find("dopri853"), P,
+                                &(costate_options){.rtol = 1e-12, .atol = 1e-12}, o);
 }
 
 static double highest(costate_periodic *c, double T)
@@ -97,7 +98,8 @@ static void two_methods(void **state)
         costate_problem P = oscillator;
         P.nq = 0;
         costate_periodic *c = costate_periodic_new(costate_method_find(names[k]), &P,
-            &(costate_options){.rtol = tol[k], .atol = tol[k], .differences = 1}, &(costate_periodic_options){.settle = 1});
+            &(costate_options){.rtol = tol[k], .atol = tol[k], .differences = 1},
+            &(costate_periodic_options){.settle = 1});
         T[k] = 11;
         CHECK_PERIODIC(c, costate_periodic_solve(c, y, T + k, &mu));
         CHECK_PERIODIC(c, costate_periodic_tangent(c, 1, &one, V));

@@ -1,5 +1,5 @@
-/* test_periodic_none.c - where there is no orbit, or no isolated one, a solve ends with a status and a sentence that says
-   so, and changes nothing. */
+/* test_periodic_none.c - where there is no orbit, or no isolated one, a solve ends with a status and a sentence that
+   says so, and changes nothing. */
 #include "hopf.h"
 
 static int at_rest(const costate_point *x, double *out, void *ctx)                   /* a focus */
@@ -115,7 +115,8 @@ static void none(void **state)
                 &(costate_options){.rtol = tol, .atol = tol}, &(costate_periodic_options){.period = h->period});
             int status = costate_periodic_solve(c, y, &T, NULL);
             const char *said = costate_periodic_message(c);
-            if (!(status == h->status && strstr(said, h->word)) && !(h->or && status == h->or && strstr(said, h->or_word)))
+            int so = status == h->status && strstr(said, h->word);
+            if (!so && !(h->or && status == h->or && strstr(said, h->or_word)))
                 fail_msg("%s, %g: %s, T = %g: %s", h->what, tol, costate_status_name(status), T, said);
             assert_true(y[0] == h->y[0] && y[1] == h->y[1] && T == h->T);
             assert_int_equal(costate_periodic_orbit(c, &o), COSTATE_BAD_TAPE);
