@@ -49,8 +49,8 @@ typedef struct {
     double residual;                /**< largest |y_i(t0 + T) - y_i(t0)| in units of the size of y_i on the orbit */
     double sensitivity;             /**< the largest change of y(t0) and T, in units of their sizes, that a change of
                                          Phi by 1 in these units causes; it multiplies the errors of the run */
-    double multiplier;              /**< largest modulus of the multipliers but those that are 1 on every orbit: that of
-                                         the flow's direction if T is unknown, and those of invariants */
+    double multiplier;              /**< largest modulus of the multipliers, without those that are 1 on every orbit:
+                                         that of the flow's direction if T is unknown, and those of invariants */
     int stable;                     /**< 1: `multiplier` < 1 */
     int iterations;                 /**< with new steps */
     int frozen;                     /**< with frozen steps */

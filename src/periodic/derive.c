@@ -152,7 +152,8 @@ static int second_sweep(products *h, const double *Vp)
     periodic *o = h->o;
     costate_times along = {.t1 = h->dT}, times2 = {.t1 = h->T};
     costate_second s = {.m = h->m, .V = h->dy, .Vp = Vp, .along = o->free_T ? &along : NULL, .seed = seeds,
-                        .ctx = h, .lambda = h->by_y, .mu = h->mu, .lambda2 = h->by_y2, .mu2 = h->mu2, .times2 = o->free_T ? &times2 : NULL};
+                        .ctx = h, .lambda = h->by_y, .mu = h->mu, .lambda2 = h->by_y2, .mu2 = h->mu2,
+                        .times2 = o->free_T ? &times2 : NULL};
     int status = solver_hessian(o->c, o->now.tape, &s);
     return status ? run_failed(o, status, "The second-order sweep over the orbit failed") : 0;
 }

@@ -39,8 +39,9 @@ static double largest(int d, const double *x)
 
 static int rests(periodic *o)
 {
-    return fail(&o->v, COSTATE_SINGULAR, "The iteration came to rest after %d corrections, with T = %g: from this guess "
-                "it leads to a steady state, not to an orbit. Start on the orbit, for example with options.settle.",
+    return fail(&o->v, COSTATE_SINGULAR, "The iteration came to rest after %d corrections, with T = %g: from this "
+                "guess it leads to a steady state, not to an orbit. Start on the orbit, for example with "
+                "options.settle.",
                 o->orbit.iterations, o->now.T);
 }
 
@@ -128,8 +129,8 @@ static int damped(periodic *o, double size, int *taken)
 static int stalled(periodic *o, double size)
 {
     return fail(&o->v, COSTATE_NEWTON, "Newton's iteration for a periodic orbit stalled after %d corrections: one of "
-                "%.2g in units of y(t0) and T is left, at T = %.10g. Give a better guess, for example with options.settle. "
-                "Errors are multiplied by %.2g here: if this is large, orbits may not be isolated.",
+                "%.2g in units of y(t0) and T is left, at T = %.10g. Give a better guess, for example with "
+                "options.settle. Errors are multiplied by %.2g here: if this is large, orbits may not be isolated.",
                 o->orbit.iterations, size, o->now.T, o->at.gain);
 }
 

@@ -35,8 +35,8 @@ static int invariants_sound(periodic *o)
 {
     const costate_periodic_options *s = &o->o;
     if (s->ninvariants < 0 || s->ninvariants >= o->n || (s->ninvariants > 0 && !s->invariants))
-        return fail(&o->v, COSTATE_BAD_ARGUMENT, "options.ninvariants = %d, but there are n = %d states, and invariants "
-                    "is %s.", s->ninvariants, o->n, s->invariants ? "given" : "NULL");
+        return fail(&o->v, COSTATE_BAD_ARGUMENT, "options.ninvariants = %d, but there are n = %d states, and "
+                    "invariants is %s.", s->ninvariants, o->n, s->invariants ? "given" : "NULL");
     for (int k = 0; k < s->ninvariants; k++) {
         double most = 0;
         for (int i = 0; i < o->n; i++) {

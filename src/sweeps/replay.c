@@ -157,8 +157,8 @@ static int step_by_rule(replay *x)
 /* The written tape can be read from its fresh steps, but the run cannot be resumed there. */
 static int write_fresh(const replay *x)
 {
-    const fresh_run f = {.t = x->now.t, .t0 = x->tape->from.t0, .t1 = x->tape->from.t1 + x->later, .mode = (int)x->now.mode,
-                         .begins = x->begins && x->now.yp, .y = x->c->work.y, .yp = x->now.yp,
+    const fresh_run f = {.t = x->now.t, .t0 = x->tape->from.t0, .t1 = x->tape->from.t1 + x->later,
+                         .mode = (int)x->now.mode, .begins = x->begins && x->now.yp, .y = x->c->work.y, .yp = x->now.yp,
                          .source = tape_source(x->tape, x->k)};
     tape_is_fresh(x->onto, f.begins);
     int does = 0;

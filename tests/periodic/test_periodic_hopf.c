@@ -1,6 +1,6 @@
 /* test_periodic_hopf.c - an orbit of the normal form of Hopf's bifurcation, its period, and first and second
-   derivatives of functionals of the orbit are those of closed forms; tangents and adjoints agree, and Hessian products are
-   symmetric. */
+   derivatives of functionals of the orbit are those of closed forms; tangents and adjoints agree, and Hessian products
+   are symmetric. */
 #include "hopf.h"
 
 enum { NP = HOPF_NP, ROWS = HOPF_N + 2 };
