@@ -36,7 +36,8 @@ typedef struct {
     double t0;                      /**< where a period begins: events and forces at given times depend on it */
     double period;                  /**< > 0: the period is given, for problems that depend on t.  0: it is unknown, and
                                          f, the costs and the events must not depend on t */
-    double settle;                  /**< follow the flow over so many periods before Newton's iteration; 0: none */
+    double settle;                  /**< follow the flow over so many periods before Newton's iteration, rounded up if
+                                         the period is given; 0: none */
     const double *invariants;       /**< n by ninvariants: W.  W^T y does not change along any solution (a conserved
                                          total); the orbit has the W^T y of the guess.  NULL: none */
     int ninvariants;

@@ -18,10 +18,11 @@
 #include "sweeps/second.h"
 #include "sweeps/sweep.h"
 
-/* inverse iteration: from any start, two solutions with a shift this close to the multiplier suffice */
+/* inverse iteration: the shift is this close to the multiplier, so that one solution nearly suffices */
 static const double OFF = 16 * DBL_EPSILON;
-enum { SOLUTIONS = 3 };
-/* a multiplier whose condition number times so many tolerances exceeds 1 is not simple */
+enum { SOLUTIONS = 2 };
+/* Where an error e of Phi_y splits a double multiplier, its condition number is about e^(-1/2).  A multiplier whose square
+   of that times so many tolerances exceeds 1 is therefore not simple. */
 static const double ERRORS = 10;
 
 /* ---- eigenvalues ---- */
@@ -175,7 +176,7 @@ static int vectors(gradient *g)
     failed = failed || vector(g, lu, 0, g->v) || vector(g, lu, 1, g->u);
     LS_Free(lu);
     if (!failed) normalise(g, &condition);
-    if (condition * ERRORS * o->rtol < 1) return 0;
+    if (condition * condition * ERRORS * o->rtol < 1) return 0;
     return fail(&o->v, COSTATE_SINGULAR, "The multiplier %.6g%+.6gi is not simple to within the accuracy of the run "
                 "(its condition number is %.2g): it has no gradient.", g->re, g->im, condition);
 }

@@ -17,16 +17,13 @@ static const double NEAR_ENOUGH = 1e-2;
 static const double LEAST_PART = 1e-3, MOST_OF_T = 0.5;
 /* T may change by this factor, from the guess */
 static const double FAR = 1e3;
-/* an orbit of so many tolerances is a steady state */
-static const double AT_REST = 1e3;
 /* Phi and its derivatives have errors of so many tolerances, at most: measured, on orbits of Lotka and Volterra 200 to
-   700.  Where they may move an orbit by its own size, it is not determined */
+   700.  Where they may move an orbit by its own size, it is not determined; and one that is no larger is a steady state */
 static const double ERRORS = 1000;
 /* round-off of a period is at most that many units */
 static const double ROUND_OFF = 1e5;
 /* the factor of errors is at most this over the extent of an orbit if it is large only because the orbit is small */
 static const double SLOW = 20;
-enum { FROZEN_MOST = 30 };
 
 static double largest(int d, const double *x)
 {
@@ -45,21 +42,16 @@ static int rests(periodic *o)
                 o->orbit.iterations, o->now.T);
 }
 
-static int moves(periodic *o)
-{
-    return o->free_T && period_extent(o, &o->now) <= AT_REST * o->rtol ? rests(o) : 0;
-}
-
 /* Is the orbit determined, where it is closed to within the errors of a run?  Elsewhere the iteration goes on, as long
    as the matrix is regular to more than the round-off of a period. */
 static int determined(periodic *o)
 {
-    double errors = ERRORS * o->rtol;
+    double errors = ERRORS * o->rtol, extent = o->free_T ? period_extent(o, &o->now) : HUGE_VAL;
     if (o->at.gain * ROUND_OFF * DBL_EPSILON < 1) {
         period_residual(o, &o->now, o->x);
         if (o->at.gain * errors < 1 || largest(o->d, o->x) > errors) return 0;
-        if (o->free_T && o->at.gain * period_extent(o, &o->now) < SLOW) return rests(o);
     }
+    if (extent <= errors || o->at.gain * extent < SLOW) return rests(o);
     return fail(&o->v, COSTATE_SINGULAR, "The equations do not determine an orbit: errors of a run, about %.2g, are "
                 "multiplied by %.2g. Either orbits are not isolated (a conserved quantity: if it is linear, give it in "
                 "options.invariants), or an orbit is at its birth, or rtol = %g is too large for one that attracts "
@@ -143,7 +135,6 @@ static int with_new_steps(periodic *o)
     for (;; o->orbit.iterations++) {
         TRY(in_reach(o, guess));
         TRY(period_linearise(o));
-        TRY(moves(o));
         TRY(determined(o));
         TRY(correct(o, &o->now, o->dx, &size));
         if (size <= NEAR * o->rtol) return 0;
@@ -165,9 +156,9 @@ static int with_frozen_steps(periodic *o)
         last = size;
         TRY(correct(o, &o->now, o->dx, &size));
         o->orbit.frozen++;
-    } while (size < last / 2 && size > 0 && o->orbit.frozen < FROZEN_MOST);
+    } while (size < last / 2 && size > 0);
     if (size > ROUND_OFF * DBL_EPSILON * o->at.gain) return stalled(o, size);
-    return moves(o);
+    return 0;
 }
 
 /* ---- the call ---- */
@@ -188,12 +179,12 @@ static int sound(periodic *o, const double *y, const double *T, const double *p)
     return 0;
 }
 
-/* follows the flow; periods of a given length are counted from t0 */
+/* follows the flow: over parts of a period only where no phase is given */
 static int settle(periodic *o)
 {
     double left = o->o.settle;
     for (; left > 0; left--) {
-        double part = fmin(left, 1) * o->now.T;
+        double part = o->free_T ? fmin(left, 1) * o->now.T : o->now.T;
         memset(o->now.end, 0, (size_t)o->N * sizeof *o->now.end);
         memcpy(o->now.end, o->now.y, (size_t)o->n * sizeof *o->now.end);
         int status = solver_integrate(o->c, o->o.t0, o->o.t0 + part, o->now.end, o->p, NULL);
@@ -219,7 +210,6 @@ int call_periodic_solve(periodic *o, double *y, double *T, const double *p)
     o->found = 0;
     o->orbit = (costate_orbit){0};
     memcpy(o->now.y, y, (size_t)o->n * sizeof *y);
-    memcpy(o->given, y, (size_t)o->n * sizeof *y);
     if (o->np > 0) memcpy(o->p, p, (size_t)o->np * sizeof *p);
     o->now.T = o->free_T ? *T : o->o.period;
     TRY(settle(o));

@@ -169,10 +169,4 @@ void period_residual(const periodic *o, const period *x, double *out)
     const double *size = o->at.size;
     memset(out, 0, (size_t)o->d * sizeof *out);
     for (int i = 0; i < o->n; i++) out[i] = (x->end[i] - x->y[i]) / size[i];
-    for (int k = 0; k < o->o.ninvariants; k++) {
-        const double *w = o->W + (size_t)k * (size_t)o->n;
-        double sum = 0;
-        for (int i = 0; i < o->n; i++) sum += w[i] * ((x->y[i] - o->given[i]) / size[i]);
-        out[o->n + o->free_T + k] = sum;
-    }
 }

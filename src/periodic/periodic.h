@@ -4,7 +4,8 @@
 
        Phi(y0, T, p) + W eta = y0,   c^T (y0 - y_ref) = 0,   W^T (y0 - y_given) = 0
 
-   with W the invariants and eta = 0 unknowns that make the system square.  All are scaled: y_i by its size s_i on the
+   with W the invariants and eta = 0 unknowns that make the system square.  The last two hold for the guess, and each
+   correction keeps them.  All are scaled: y_i by its size s_i on the
    orbit, T by T, so that the bordered matrix has no units. */
 #ifndef COSTATE_PERIODIC_ROOM_H
 #define COSTATE_PERIODIC_ROOM_H
@@ -44,7 +45,6 @@ struct costate_periodic {
     period now, next;           /* the iterate; one that is tried */
     linear at;
     double *W;                  /* n by ninvariants: scaled, with columns of length 1 */
-    double *given;              /* n: the guess, whose invariants the orbit has */
     double *p;                  /* np */
     double *dx, *x;             /* d each: a correction; work */
     double *re, *im, *A;        /* n, n, n*n: multipliers, work */

@@ -80,7 +80,7 @@ static int problem_allowed(periodic *o, const costate_problem *P)
 static void layout(periodic *o, cursor *at)
 {
     size_t n = (size_t)o->n, N = (size_t)o->N, d = (size_t)o->d;
-    TAKE(at, n, &o->now.y, &o->next.y, &o->at.size, &o->at.c, &o->given, &o->re, &o->im);
+    TAKE(at, n, &o->now.y, &o->next.y, &o->at.size, &o->at.c, &o->re, &o->im);
     TAKE(at, N, &o->now.end, &o->next.end);
     TAKE(at, d, &o->dx, &o->x);
     o->p = take(at, (size_t)o->np + 1);

@@ -226,8 +226,25 @@ static void doses(void **state)
     }
 }
 
+/* critically damped: the multiplier is double, with one eigenvector, and has no gradient */
+static void defective(void **state)
+{
+    const double p[3] = {0.5, 0.25, 1}, T = 2 * acos(-1);
+    double y[2] = {0}, re[3], im[3];
+    (void)state;
+    costate_periodic *c = costate_periodic_new(costate_method_find("dopri853"), &forced,
+        &(costate_options){.rtol = 1e-10, .atol = 1e-10}, &(costate_periodic_options){.period = T, .settle = 1.5});
+    CHECK_PERIODIC(c, costate_periodic_solve(c, y, NULL, p));
+    near(y[0], creal(response(p)), 1e-9);
+    CHECK_PERIODIC(c, costate_periodic_multipliers(c, re, im));
+    near(re[0], exp(-p[0] * T), 1e-5);
+    assert_int_equal(costate_periodic_multiplier_gradient(c, 0, re, im), COSTATE_SINGULAR);
+    assert_non_null(strstr(costate_periodic_message(c), "simple"));
+    costate_periodic_free(c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(oscillator), cmocka_unit_test(doses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(oscillator), cmocka_unit_test(defective), cmocka_unit_test(doses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

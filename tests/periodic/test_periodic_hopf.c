@@ -207,10 +207,58 @@ static void neighbours(void **state)
     costate_periodic_free(c);
 }
 
+/* At a loose tolerance, too, the orbit is a fixed point to round-off: frozen steps begin far from it. */
+static void loose(void **state)
+{
+    double y[2] = {1, 0.2}, T = 3;
+    costate_orbit o;
+    (void)state;
+    costate_periodic *c = costate_periodic_new(costate_method_find("dopri5"), &hopf_problem,
+        &(costate_options){.rtol = 1e-4, .atol = 1e-4}, NULL);
+    CHECK_PERIODIC(c, costate_periodic_solve(c, y, &T, p));
+    CHECK_PERIODIC(c, costate_periodic_orbit(c, &o));
+    near("dopri5", T, exact().T, 1e-2);
+    assert_true(o.residual < 1e-14 && o.frozen > 2);
+    costate_periodic_free(c);
+}
+
+/* An orbit that attracts slowly: 1 - rho is 1e-5, so that runs with new steps, which differ by their tolerance, do not
+   come nearer than many tolerances; with frozen steps the iteration goes to round-off. */
+static void slow(void **state)
+{
+    const double q[NP] = {1e-6, 1, 1}, want = 2 * acos(-1) / (q[1] + q[2] * q[0]);
+    double y[2] = {0.00095, 0.0001}, T = 6.28;
+    costate_orbit o;
+    (void)state;
+    costate_periodic *c = costate_periodic_new(costate_method_find("dopri5"), &hopf_problem,
+        &(costate_options){.rtol = 1e-10, .atol = 1e-15}, NULL);
+    CHECK_PERIODIC(c, costate_periodic_solve(c, y, &T, q));
+    CHECK_PERIODIC(c, costate_periodic_orbit(c, &o));
+    near("dopri5", T, want, 1e-7);
+    near("dopri5", o.multiplier, exp(-2 * q[0] * want), 1e-6);
+    near("dopri5", hypot(y[0], y[1]), 0.001, 1e-6);
+    assert_true(o.residual < 1e-14 && o.sensitivity > 1e4 && o.stable);
+    costate_periodic_free(c);
+}
+
+/* Half a period is followed, and the orbit begins there. */
+static void half(void **state)
+{
+    const truth x = exact();
+    double y[2] = {sqrt(p[0]), 0}, T = x.T;
+    (void)state;
+    costate_periodic *c = costate_periodic_new(costate_method_find("dopri5"), &hopf_problem, NULL,
+                                               &(costate_periodic_options){.settle = 0.5});
+    CHECK_PERIODIC(c, costate_periodic_solve(c, y, &T, p));
+    near("dopri5", y[0], -sqrt(p[0]), 1e-2);
+    costate_periodic_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values), cmocka_unit_test(derivatives), cmocka_unit_test(transposes),
-        cmocka_unit_test(multiplier), cmocka_unit_test(neighbours)};
+        cmocka_unit_test(multiplier), cmocka_unit_test(neighbours), cmocka_unit_test(loose), cmocka_unit_test(slow),
+        cmocka_unit_test(half)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

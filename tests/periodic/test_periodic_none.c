@@ -124,8 +124,26 @@ static void none(void **state)
         }
 }
 
+/* y' = 1: each correction takes T to 0, of which half is allowed.  At a loose tolerance what is left is a steady state; at
+   a tight one T is first a thousandth of the guess. */
+static void shrinks(void **state)
+{
+    const costate_problem P = {.n = 1, .rhs = {.value = clock_only, .tangent = clock_tangent}};
+    const struct { double tol; int status; const char *word; } rows[] = {
+        {1e-5, COSTATE_SINGULAR, "after 7 corrections"}, {1e-9, COSTATE_NEWTON, "from the guess 1 to 0.000976562:"}};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        double y = 0, T = 1;
+        costate_periodic *c = costate_periodic_new(costate_method_find("dopri5"), &P,
+            &(costate_options){.rtol = rows[k].tol, .atol = rows[k].tol}, NULL);
+        assert_int_equal(costate_periodic_solve(c, &y, &T, NULL), rows[k].status);
+        if (!strstr(costate_periodic_message(c), rows[k].word)) fail_msg("%s", costate_periodic_message(c));
+        costate_periodic_free(c);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(none)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(none), cmocka_unit_test(shrinks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
