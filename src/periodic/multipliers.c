@@ -21,8 +21,8 @@
 /* inverse iteration: the shift is this close to the multiplier, so that one solution nearly suffices */
 static const double OFF = 16 * DBL_EPSILON;
 enum { SOLUTIONS = 2 };
-/* Where an error e of Phi_y splits a double multiplier, its condition number is about e^(-1/2).  A multiplier whose square
-   of that times so many tolerances exceeds 1 is therefore not simple. */
+/* Where an error e of Phi_y splits a double multiplier, its condition number is about e^(-1/2).  A multiplier whose
+   square of that times so many tolerances exceeds 1 is therefore not simple. */
 static const double ERRORS = 10;
 
 /* ---- eigenvalues ---- */

@@ -9,17 +9,16 @@
 #include "periodic/periodic.h"
 #include "run/integrate.h"
 
-/* a correction of so many tolerances is left to the iteration with frozen steps */
-static const double NEAR = 100;
-/* a correction below this is, too, if new steps do not make it smaller: they change the map by the tolerance */
-static const double NEAR_ENOUGH = 1e-2;
+/* new steps change the map by about its tolerance: a correction of so many of these changes is left to frozen steps */
+static const double NEAR = 10;
 /* the smallest part of a correction that is tried; the largest change of T in one iteration */
 static const double LEAST_PART = 1e-3, MOST_OF_T = 0.5;
 /* T may change by this factor, from the guess */
 static const double FAR = 1e3;
-/* Phi and its derivatives have errors of so many tolerances, at most: measured, on orbits of Lotka and Volterra 200 to
-   700.  Where they may move an orbit by its own size, it is not determined; and one that is no larger is a steady state */
-static const double ERRORS = 1000;
+/* The errors of Phi and its derivatives are at most so many tolerances for each step: measured, on orbits of Lotka and
+   Volterra, 5 to 15.  Where they may move an orbit by its own size, it is not determined; and one that is no larger is a
+   steady state. */
+static const double ERRORS = 20;
 /* round-off of a period is at most that many units */
 static const double ROUND_OFF = 1e5;
 /* the factor of errors is at most this over the extent of an orbit if it is large only because the orbit is small */
@@ -42,20 +41,25 @@ static int rests(periodic *o)
                 o->orbit.iterations, o->now.T);
 }
 
+static double errors(const periodic *o) { return ERRORS * o->rtol * o->now.tape->count; }
+
+static int undetermined(periodic *o)
+{
+    double extent = o->free_T ? period_extent(o, &o->now) : HUGE_VAL;
+    if (extent <= errors(o) || o->at.gain * extent < SLOW) return rests(o);
+    return fail(&o->v, COSTATE_SINGULAR, "The equations do not determine an orbit: errors of a run, about %.2g, are "
+                "multiplied by %.2g. Either orbits are not isolated (a conserved quantity: if it is linear, give it in "
+                "options.invariants), or an orbit is at its birth, or rtol = %g is too large for one that attracts "
+                "slowly.", errors(o), o->at.gain, o->rtol);
+}
+
 /* Is the orbit determined, where it is closed to within the errors of a run?  Elsewhere the iteration goes on, as long
    as the matrix is regular to more than the round-off of a period. */
 static int determined(periodic *o)
 {
-    double errors = ERRORS * o->rtol, extent = o->free_T ? period_extent(o, &o->now) : HUGE_VAL;
-    if (o->at.gain * ROUND_OFF * DBL_EPSILON < 1) {
-        period_residual(o, &o->now, o->x);
-        if (o->at.gain * errors < 1 || largest(o->d, o->x) > errors) return 0;
-    }
-    if (extent <= errors || o->at.gain * extent < SLOW) return rests(o);
-    return fail(&o->v, COSTATE_SINGULAR, "The equations do not determine an orbit: errors of a run, about %.2g, are "
-                "multiplied by %.2g. Either orbits are not isolated (a conserved quantity: if it is linear, give it in "
-                "options.invariants), or an orbit is at its birth, or rtol = %g is too large for one that attracts "
-                "slowly.", errors, o->at.gain, o->rtol);
+    if (o->at.gain * ROUND_OFF * DBL_EPSILON >= 1) return undetermined(o);
+    period_residual(o, &o->now, o->x);
+    return o->at.gain * errors(o) < 1 || largest(o->d, o->x) > errors(o) ? 0 : undetermined(o);
 }
 
 static int in_reach(periodic *o, double guess)
@@ -120,10 +124,10 @@ static int damped(periodic *o, double size, int *taken)
 
 static int stalled(periodic *o, double size)
 {
+    if (o->at.gain * errors(o) >= 1) return undetermined(o);
     return fail(&o->v, COSTATE_NEWTON, "Newton's iteration for a periodic orbit stalled after %d corrections: one of "
                 "%.2g in units of y(t0) and T is left, at T = %.10g. Give a better guess, for example with "
-                "options.settle. Errors are multiplied by %.2g here: if this is large, orbits may not be isolated.",
-                o->orbit.iterations, size, o->now.T, o->at.gain);
+                "options.settle.", o->orbit.iterations, size, o->now.T);
 }
 
 /* with steps chosen anew; dx is the correction that is left to frozen steps */
@@ -137,10 +141,10 @@ static int with_new_steps(periodic *o)
         TRY(period_linearise(o));
         TRY(determined(o));
         TRY(correct(o, &o->now, o->dx, &size));
-        if (size <= NEAR * o->rtol) return 0;
+        if (size <= NEAR * o->rtol * o->at.gain) return 0;
         if (o->orbit.iterations == o->o.newton_max) return stalled(o, size);
         TRY(damped(o, size, &taken));
-        if (!taken) return size <= NEAR_ENOUGH ? 0 : stalled(o, size);
+        if (!taken) return stalled(o, size);
     }
 }
 

@@ -45,15 +45,18 @@ static void made(void **state)
     const costate_problem *P = &hopf_problem;
     refused_with(NULL, NULL, (costate_periodic_options){0}, COSTATE_BAD_ARGUMENT, "problem");
     refused_with(&memory, NULL, (costate_periodic_options){0}, COSTATE_BAD_ARGUMENT, "memory");
-    refused_with(P, &(costate_options){.sum = alone}, (costate_periodic_options){0}, COSTATE_BAD_ARGUMENT, "distributed");
+    refused_with(P, &(costate_options){.sum = alone}, (costate_periodic_options){0}, COSTATE_BAD_ARGUMENT,
+                 "distributed");
     refused_with(P, &(costate_options){.rtol = -1}, (costate_periodic_options){0}, COSTATE_BAD_ARGUMENT, "rtol");
     refused_with(P, NULL, (costate_periodic_options){.period = -1}, COSTATE_BAD_ARGUMENT, "period");
     refused_with(P, NULL, (costate_periodic_options){.settle = NAN}, COSTATE_BAD_ARGUMENT, "settle");
     refused_with(P, NULL, (costate_periodic_options){.t0 = INFINITY}, COSTATE_BAD_ARGUMENT, "t0");
     refused_with(P, NULL, (costate_periodic_options){.newton_max = -1}, COSTATE_BAD_ARGUMENT, "newton_max");
     refused_with(P, NULL, (costate_periodic_options){.ninvariants = 1}, COSTATE_BAD_ARGUMENT, "NULL");
-    refused_with(P, NULL, (costate_periodic_options){.ninvariants = 2, .invariants = good}, COSTATE_BAD_ARGUMENT, "2 s");
-    refused_with(P, NULL, (costate_periodic_options){.ninvariants = 1, .invariants = zero}, COSTATE_BAD_ARGUMENT, "zero");
+    refused_with(P, NULL, (costate_periodic_options){.ninvariants = 2, .invariants = good}, COSTATE_BAD_ARGUMENT,
+                 "2 s");
+    refused_with(P, NULL, (costate_periodic_options){.ninvariants = 1, .invariants = zero}, COSTATE_BAD_ARGUMENT,
+                 "zero");
     costate_periodic *c = costate_periodic_new_sized(sizeof(costate_options), 4096, NULL, P, NULL, NULL);
     says(c, costate_periodic_solve(c, NULL, NULL, NULL), COSTATE_VERSION_MISMATCH, "costate_periodic_options");
     costate_periodic_free(c);

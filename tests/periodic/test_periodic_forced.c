@@ -245,6 +245,7 @@ static void defective(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(oscillator), cmocka_unit_test(defective), cmocka_unit_test(doses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(oscillator), cmocka_unit_test(defective),
+                                       cmocka_unit_test(doses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

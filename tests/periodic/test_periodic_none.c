@@ -76,10 +76,10 @@ static const hostile cases[] = {
      COSTATE_SINGULAR, "steady state", 0, NULL},
     {"a steady state itself", 2, at_rest, at_rest_tangent, {0, 0}, 6, 0,
      COSTATE_SINGULAR, "steady state", 0, NULL},
-    {"Lotka, Volterra", 2, predators, predators_tangent, {2, 1}, 7, 0, COSTATE_SINGULAR, "not isolated",
-     COSTATE_NEWTON, "isolated"},
-    {"Lotka, Volterra, far", 2, predators, predators_tangent, {3, 2}, 9, 0, COSTATE_SINGULAR, "determine",
-     COSTATE_NEWTON, "isolated"},
+    {"Lotka, Volterra", 2, predators, predators_tangent, {2, 1}, 7, 0,
+     COSTATE_SINGULAR, "not isolated", 0, NULL},
+    {"Lotka, Volterra, far", 2, predators, predators_tangent, {3, 2}, 9, 0,
+     COSTATE_SINGULAR, "not isolated", 0, NULL},
     {"a centre", 2, circle, circle_tangent, {1, 0}, 6.2, 0,
      COSTATE_SINGULAR, "not isolated", 0, NULL},
     {"a centre at its period", 2, circle, circle_tangent, {1, 0}, 0, 6.283185307179586,
@@ -124,13 +124,13 @@ static void none(void **state)
         }
 }
 
-/* y' = 1: each correction takes T to 0, of which half is allowed.  At a loose tolerance what is left is a steady state; at
-   a tight one T is first a thousandth of the guess. */
+/* y' = 1: each correction takes T to 0, of which half is allowed.  At a loose tolerance what is left is a steady state;
+   at a tight one T is first a thousandth of the guess. */
 static void shrinks(void **state)
 {
     const costate_problem P = {.n = 1, .rhs = {.value = clock_only, .tangent = clock_tangent}};
     const struct { double tol; int status; const char *word; } rows[] = {
-        {1e-5, COSTATE_SINGULAR, "after 7 corrections"}, {1e-9, COSTATE_NEWTON, "from the guess 1 to 0.000976562:"}};
+        {1e-3, COSTATE_SINGULAR, "came to rest"}, {1e-9, COSTATE_NEWTON, "from the guess 1 to 0.000976562:"}};
     (void)state;
     for (int k = 0; k < 2; k++) {
         double y = 0, T = 1;
