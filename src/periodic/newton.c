@@ -15,7 +15,7 @@ static const double NEAR = 10;
 static const double LEAST_PART = 1e-3, MOST_OF_T = 0.5;
 /* T may change by this factor, from the guess */
 static const double FAR = 1e3;
-/* The errors of Phi and its derivatives are at most so many tolerances for each step; up to 10 were measured on orbits of
+/* The errors of Phi and its derivatives are at most so many tolerances for each step: up to 10 were found on orbits of
    Lotka and Volterra.  Where they may move an orbit by its own size, it is not determined; and one that is no larger is
    a steady state. */
 static const double ERRORS = 20;
