@@ -148,7 +148,7 @@ static int step_by_rule(replay *x)
     if (o.rule == TO_EVENT) return step_to_event(x, &x->tape->maps.list[o.which]);
     double later = o.rule == TO_END ? x->later : 0;
     double h = o.rule == FROZEN ? r->h : r->h - x->shift + later;
-    if (h * r->h <= 0) return ends_before(x, r->end + later);
+    if (later != 0 && h * r->h <= 0) return ends_before(x, r->end + later);
     TRY(step_again(x, h, o.rule == FROZEN ? end_of_shifted(x, h) : r->end + later));
     if (o.rule != FROZEN) x->shift = later;
     return 0;
@@ -157,8 +157,8 @@ static int step_by_rule(replay *x)
 /* The written tape can be read from its fresh steps, but the run cannot be resumed there. */
 static int write_fresh(const replay *x)
 {
-    const fresh_run f = {.t = x->now.t, .t0 = x->tape->from.t0, .t1 = x->tape->from.t1 + x->later,
-                         .mode = (int)x->now.mode, .begins = x->begins && x->now.yp, .y = x->c->work.y, .yp = x->now.yp,
+    const fresh_run f = {.t = x->now.t, .t0 = x->tape->from.t0, .t1 = x->tape->from.t1, .mode = (int)x->now.mode,
+                         .begins = x->begins && x->now.yp, .y = x->c->work.y, .yp = x->now.yp,
                          .source = tape_source(x->tape, x->k)};
     tape_is_fresh(x->onto, f.begins);
     int does = 0;
@@ -266,7 +266,7 @@ static const retention *kept_onto(const replay *x)
 static int begin_onto(replay *x)
 {
     costate *c = x->c;
-    origin from = {c->self, c->stamp, x->tape->from.predict, x->tape->from.t0, x->tape->from.t1 + x->later};
+    origin from = {c->self, c->stamp, x->tape->from.predict, x->tape->from.t0, x->tape->from.t1};
     if (!x->onto) return 0;
     tape_clear(x->onto);
     if (situations_copy(&x->onto->situations, &x->tape->situations))
