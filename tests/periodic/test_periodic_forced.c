@@ -226,6 +226,61 @@ static void doses(void **state)
     }
 }
 
+/* ---- with an algebraic unknown: x' = -x + z, 0 = z - k cos(t): x = k (cos t + sin t)/2; p = (k) ---- */
+
+static int constrained_force(const costate_point *x, double *out, void *ctx)
+{
+    out[0] = x->y[1] - x->y[0];
+    out[1] = x->y[1] - x->p[0] * cos(x->t);
+    return (void)ctx, 0;
+}
+static int constrained_tangent(const costate_point *x, const costate_point *d, double *out, void *ctx)
+{
+    const double zero[2] = {0}, *v = d->y ? d->y : zero;
+    out[0] = v[1] - v[0];
+    out[1] = v[1] - (d->p ? d->p[0] : 0) * cos(x->t) + x->p[0] * sin(x->t) * d->t;
+    return (void)ctx, 0;
+}
+static int constrained_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    if (g->y) {
+        g->y[0] -= w[0];
+        g->y[1] += w[0] + w[1];
+    }
+    if (g->p) g->p[0] -= cos(x->t) * w[1];
+    if (g->t) *g->t += x->p[0] * sin(x->t) * w[1];
+    return (void)ctx, 0;
+}
+static int one_of_two(double *M, void *ctx)
+{
+    for (int i = 0; i < 4; i++) M[i] = i == 0;
+    return (void)ctx, 0;
+}
+
+static void algebraic(void **state)
+{
+    const costate_problem P = {.n = 2, .np = 1, .mass = one_of_two, .rhs = {
+        .value = constrained_force, .tangent = constrained_tangent, .adjoint = constrained_adjoint}};
+    const double k = 3, one = 1, lambda[3] = {1, 2, 0};
+    double y[2] = {0, 1}, V[3], mu = 0;
+    costate_orbit o;
+    (void)state;
+    costate_periodic *c = costate_periodic_new(costate_method_find("radau2a5"), &P,
+        &(costate_options){.rtol = 1e-10, .atol = 1e-10, .consistent = COSTATE_CONSISTENT_START},
+        &(costate_periodic_options){.period = 2 * acos(-1)});
+    CHECK_PERIODIC(c, costate_periodic_solve(c, y, NULL, &k));
+    CHECK_PERIODIC(c, costate_periodic_orbit(c, &o));
+    CHECK_PERIODIC(c, costate_periodic_tangent(c, 1, &one, V));
+    CHECK_PERIODIC(c, costate_periodic_adjoint(c, 1, lambda, &mu));
+    near(y[0], k / 2, 1e-8);
+    near(y[1], k, 1e-12);
+    near(o.multiplier, exp(-2 * acos(-1)), 1e-8);
+    near(V[0], 0.5, 1e-8);
+    near(V[1], 1, 1e-12);
+    near(mu, V[0] + 2 * V[1], 1e-12);
+    costate_periodic_free(c);
+}
+
 /* critically damped: the multiplier is double, with one eigenvector, and has no gradient */
 static void defective(void **state)
 {
@@ -246,6 +301,6 @@ static void defective(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(oscillator), cmocka_unit_test(defective),
-                                       cmocka_unit_test(doses)};
+                                       cmocka_unit_test(doses), cmocka_unit_test(algebraic)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
