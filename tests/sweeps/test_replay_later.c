@@ -9,7 +9,8 @@ static int decay_tangent(const costate_point *x, const costate_point *d, double 
     return *out = d->y ? -d->y[0] : 0, (void)x, (void)ctx, 0;
 }
 static const double stop[] = {0.6};             /* a step that ends there does so in a replay, too */
-static const costate_problem P = {.n = 1, .rhs = {.value = decay, .tangent = decay_tangent}, .nstops = 1, .stops = stop};
+static const costate_problem P = {.n = 1, .rhs = {.value = decay, .tangent = decay_tangent},
+                                  .nstops = 1, .stops = stop};
 
 static double end_at(costate *c, const costate_tape *tape, double later, costate_tape *onto)
 {
