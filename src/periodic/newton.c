@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 #include "periodic/periodic.h"
-#include "run/integrate.h"
 
 /* new steps change the map by about its tolerance: a correction of so many of these changes is left to frozen steps */
 static const double NEAR = 10;
@@ -186,15 +185,8 @@ static int sound(periodic *o, const double *y, const double *T, const double *p)
 /* follows the flow: over parts of a period only where no phase is given */
 static int settle(periodic *o)
 {
-    double left = o->o.settle;
-    for (; left > 0; left--) {
-        double part = o->free_T ? fmin(left, 1) * o->now.T : o->now.T;
-        memset(o->now.end, 0, (size_t)o->N * sizeof *o->now.end);
-        memcpy(o->now.end, o->now.y, (size_t)o->n * sizeof *o->now.end);
-        int status = solver_integrate(o->c, o->o.t0, o->o.t0 + part, o->now.end, o->p, NULL);
-        if (status) return run_failed(o, status, "Following the flow (options.settle) failed");
-        memcpy(o->now.y, o->now.end, (size_t)o->n * sizeof *o->now.y);
-    }
+    for (double left = o->o.settle; left > 0; left--)
+        TRY(period_follow(o, &o->now, o->free_T ? fmin(left, 1) * o->now.T : o->now.T));
     return 0;
 }
 

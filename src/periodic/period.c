@@ -23,23 +23,33 @@ static void at_start(const periodic *o, period *x)
     memcpy(x->end, x->y, (size_t)o->n * sizeof *x->end);
 }
 
-static int ended(periodic *o, const period *x)
+static int ended(periodic *o, double t1)
 {
-    double t1 = o->o.t0 + x->T, t = o->c->v.t;
+    double t = o->c->v.t;
     if (t != t1)
-        return fail(&o->v, COSTATE_BAD_EVENT, "A terminal event ended the period at t = %.10g, before t0 + T = %.10g: "
-                    "set its `terminal` to 0.", t, t1);
+        return fail(&o->v, COSTATE_BAD_EVENT, "A terminal event ended the period at t = %.10g, before its end at "
+                    "%.10g: set its `terminal` to 0.", t, t1);
     int mode = costate_mode(o->c);
     if (mode == o->run.mode) return 0;
     return fail(&o->v, COSTATE_BAD_EVENT, "The period begins in mode %d and ends in mode %d: choose t0, or a start, "
                 "from which the modes repeat.", o->run.mode, mode);
 }
 
-int period_run(periodic *o, period *x)
+static int run_over(periodic *o, period *x, double T, costate_tape *tape)
 {
+    double t1 = o->o.t0 + T;
     at_start(o, x);
-    int status = solver_integrate(o->c, o->o.t0, o->o.t0 + x->T, x->end, o->p, x->tape);
-    return status ? run_failed(o, status, "The run over one period failed") : ended(o, x);
+    int status = solver_integrate(o->c, o->o.t0, t1, x->end, o->p, tape);
+    return status ? run_failed(o, status, "The run over one period failed") : ended(o, t1);
+}
+
+int period_run(periodic *o, period *x) { return run_over(o, x, x->T, x->tape); }
+
+int period_follow(periodic *o, period *x, double T)
+{
+    TRY(run_over(o, x, T, NULL));
+    memcpy(x->y, x->end, (size_t)o->n * sizeof *x->y);
+    return 0;
 }
 
 int period_again(periodic *o, const period *of, period *x)

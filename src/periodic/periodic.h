@@ -61,6 +61,7 @@ int run_failed(periodic *, int status, const char *what);       /* with the sent
 
 /* ---- period.c: the map of one period ---- */
 int period_run(periodic *, period *);                           /* with new steps, from x->y over x->T */
+int period_follow(periodic *, period *, double T);                /* x->y <- the state after T, a period or less */
 int period_again(periodic *, const period *of, period *);       /* with the steps of another one */
 int period_linearise(periodic *);                               /* at `now`: V, size, c, B and its factors, gain */
 void period_residual(const periodic *, const period *, double *out);    /* d: the scaled equations */

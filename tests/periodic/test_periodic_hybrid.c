@@ -121,6 +121,10 @@ static void refused(void **state)
     assert_int_equal(costate_periodic_solve(c, &y, &T, p), COSTATE_BAD_EVENT);
     assert_non_null(strstr(costate_periodic_message(c), "mode"));
     costate_periodic_free(c);
+    c = costate_periodic_new(NULL, &thermostat, NULL, &(costate_periodic_options){.settle = 0.6});
+    T = 1.5;
+    assert_int_equal(costate_periodic_solve(c, &y, &T, p), COSTATE_BAD_EVENT);
+    costate_periodic_free(c);
     ends[1].terminal = 1;
     P.event = ends;
     c = solver(&P);
