@@ -1,0 +1,77 @@
+"""The scripts of the page that computes: the library as WebAssembly, and a reader of equation files.
+
+    python3 docs/site/compute DIR [METHOD...]    writes DIR/compute.js and DIR/module.js
+
+module.js holds the library with all methods, or with those named, as compressed text, because a page that is opened as
+a file may not load others.  It is compiled with clang for WASI, whose files (Debian: clang lld wasi-libc
+libclang-rt-dev-wasm32) nothing else here needs; where they are missing, this ends with 3 and a sentence."""
+import base64
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+sys.path[:0] = [str(HERE), str(ROOT)]
+sys.dont_write_bytecode = True
+
+from table import table  # noqa: E402
+
+SCRIPTS = ("graph.js", "syntax.js", "reader.js", "program.js", "module.js")
+MISSING = 3
+TARGET = ["--target=wasm32-wasi", "-mexec-model=reactor"]
+STACK = 1 << 20                              # bytes: interpreters of large models have 8 kB of registers in each call
+FLAGS = ["-std=c11", "-O2", "-Wl,--gc-sections", "-Wl,--strip-all", "-Wl,--stack-first", f"-Wl,-z,stack-size={STACK}",
+         "-Wl,--export=malloc", "-Wl,--export=free"]
+BEGIN = "// compute.js - made from docs/site/compute by `./run docs`, not to be edited.\n"
+
+
+def scripts():
+    """One script, whose names are its own, but for what page.js and tests use."""
+    parts = [f"const TABLE = {table()};", *((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)]
+    return BEGIN + "const costate = (() => {\n\"use strict\";\n" + "\n".join(parts).replace('"use strict";\n', "") + \
+        "return {Model, Program, Library, Fault};\n})();\n"
+
+
+def trial(compiler, folder):
+    """Why the compiler cannot make modules; nothing: it can"""
+    if not shutil.which(compiler):
+        return f"there is no {compiler}"
+    source = Path(folder, "trial.c")
+    source.write_text("#include <math.h>\n#include <stdlib.h>\ndouble trial(double x) { return exp(x); }\n", encoding="utf-8")
+    done = subprocess.run([compiler, *TARGET, *FLAGS, "-Wl,--export=trial", source, "-o", Path(folder, "trial")],
+                          capture_output=True, text=True, check=False)
+    return f"{compiler} makes no WebAssembly here: {done.stderr.strip().splitlines()[:1]}" if done.returncode else ""
+
+
+def module(compiler, folder, methods):
+    """The bytes of the module"""
+    single = Path(folder, "single")
+    subprocess.run([sys.executable, ROOT / "packaging" / "single", single, *methods], check=True)
+    out = Path(folder, "module.wasm")
+    subprocess.run([compiler, *TARGET, *FLAGS, f"-I{single}", HERE / "compute.c", single / "costate.c", "-o", out], check=True)
+    return out.read_bytes()
+
+
+def main(place, methods):
+    compiler = os.environ.get("WASM_CC", "clang")
+    with tempfile.TemporaryDirectory() as folder:
+        missing = trial(compiler, folder)
+        if missing:
+            print(f"compute: {missing}", file=sys.stderr)
+            return MISSING
+        packed = base64.b64encode(gzip.compress(module(compiler, folder, methods), mtime=0)).decode()
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "compute.js").write_text(scripts(), encoding="utf-8")
+    (place / "module.js").write_text(f"const COSTATE_MODULE = \"{packed}\";\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
