@@ -1,12 +1,13 @@
 """The scripts of the page that computes: the library as WebAssembly, and a reader of equation files.
 
-    python3 docs/site/compute DIR [METHOD...]    writes DIR/compute.js and DIR/module.js
+    python3 docs/site/compute DIR [METHOD...]    writes DIR/compute.js, module.js, compute.css
 
 module.js holds the library with all methods, or with those named, as compressed text, because a page that is opened as
 a file may not load others.  It is compiled with clang for WASI, whose files (Debian: clang lld wasi-libc
 libclang-rt-dev-wasm32) nothing else here needs; where they are missing, this ends with 3 and a sentence."""
 import base64
 import gzip
+import json
 import os
 import shutil
 import subprocess
@@ -21,20 +22,32 @@ sys.dont_write_bytecode = True
 
 from table import table  # noqa: E402
 
-SCRIPTS = ("graph.js", "syntax.js", "reader.js", "program.js", "module.js")
+SCRIPTS = ("graph.js", "syntax.js", "reader.js", "model.js", "program.js", "module.js", "plot.js", "page.js")
+# of the page: title, file in models/, end of the run
+EXAMPLES = (("Robertson's reaction", "robertson_ode", 1e4), ("van der Pol's oscillator", "van_der_pol", 2000),
+            ("predators and prey (Lotka-Volterra)", "lotka_volterra", 10), ("HIRES", "hires", 321.8122),
+            ("Robertson's reaction as a DAE", "robertson_dae", 1e4), ("Oregonator", "oregonator", 360))
 MISSING = 3
 TARGET = ["--target=wasm32-wasi", "-mexec-model=reactor"]
 STACK = 1 << 20                              # bytes: interpreters of large models have 8 kB of registers in each call
 FLAGS = ["-std=c11", "-O2", "-Wl,--gc-sections", "-Wl,--strip-all", "-Wl,--stack-first", f"-Wl,-z,stack-size={STACK}",
          "-Wl,--export=malloc", "-Wl,--export=free"]
+TRIAL = "#include <math.h>\n#include <stdlib.h>\ndouble trial(double x) { return exp(x); }\n"
 BEGIN = "// compute.js - made from docs/site/compute by `./run docs`, not to be edited.\n"
 
 
 def scripts():
     """One script, whose names are its own, but for what page.js and tests use."""
-    parts = [f"const TABLE = {table()};", *((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)]
+    data = {"TABLE": table(), "EXAMPLES": examples()}
+    parts = [f"const {name} = {json.dumps(of, indent=1)};" for name, of in data.items()]
+    parts += [(HERE / name).read_text(encoding="utf-8") for name in SCRIPTS]
     return BEGIN + "const costate = (() => {\n\"use strict\";\n" + "\n".join(parts).replace('"use strict";\n', "") + \
         "return {Model, Program, Library, Fault};\n})();\n"
+
+
+def examples():
+    return {title: {"text": (ROOT / "models" / f"{name}.eq").read_text(encoding="utf-8"), "t1": end}
+            for title, name, end in EXAMPLES}
 
 
 def trial(compiler, folder):
@@ -42,7 +55,7 @@ def trial(compiler, folder):
     if not shutil.which(compiler):
         return f"there is no {compiler}"
     source = Path(folder, "trial.c")
-    source.write_text("#include <math.h>\n#include <stdlib.h>\ndouble trial(double x) { return exp(x); }\n", encoding="utf-8")
+    source.write_text(TRIAL, encoding="utf-8")
     done = subprocess.run([compiler, *TARGET, *FLAGS, "-Wl,--export=trial", source, "-o", Path(folder, "trial")],
                           capture_output=True, text=True, check=False)
     return f"{compiler} makes no WebAssembly here: {done.stderr.strip().splitlines()[:1]}" if done.returncode else ""
@@ -53,7 +66,8 @@ def module(compiler, folder, methods):
     single = Path(folder, "single")
     subprocess.run([sys.executable, ROOT / "packaging" / "single", single, *methods], check=True)
     out = Path(folder, "module.wasm")
-    subprocess.run([compiler, *TARGET, *FLAGS, f"-I{single}", HERE / "compute.c", single / "costate.c", "-o", out], check=True)
+    sources = [f"-I{single}", HERE / "compute.c", single / "costate.c"]
+    subprocess.run([compiler, *TARGET, *FLAGS, *sources, "-o", out], check=True)
     return out.read_bytes()
 
 
@@ -67,6 +81,7 @@ def main(place, methods):
         packed = base64.b64encode(gzip.compress(module(compiler, folder, methods), mtime=0)).decode()
     place.mkdir(parents=True, exist_ok=True)
     (place / "compute.js").write_text(scripts(), encoding="utf-8")
+    shutil.copy(HERE / "compute.css", place)
     (place / "module.js").write_text(f"const COSTATE_MODULE = \"{packed}\";\n", encoding="utf-8")
     return 0
 

@@ -1,8 +1,8 @@
 /* compute.c - what the page that computes calls: one run of a model in byte code, the gradient of a component at its
    end with respect to all parameters, and the estimated errors of both.
 
-   The parameters act on the equations and on the initial values y0 = s(t0, p).  With lambda0 and mu of the adjoint sweep
-   the gradient is mu + s_p^T lambda0, and so are its errors, because this is linear. */
+   The parameters act on the equations and on the initial values y0 = s(t0, p).  With lambda0 and mu of the adjoint
+   sweep the gradient is mu + s_p^T lambda0, and so are its errors, because this is linear. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include <costate/program.h>
 #include "compute.h"
 
-enum { PIECES = 8, ROWS = 256 };            /* points of a curve in each step; rows that memory begins with */
+enum { ROWS = 256 };                        /* that memory begins with */
 
 struct computation {
     costate_program *program;
     const costate_problem *problem;
-    int width, component;                   /* N; of y at the end */
+    int width, component, pieces;           /* N; of y at the end; rows in each step */
     double *curve, *result, *y, *y0;        /* rows (t, y); see compute.h; N values of work */
     int rows, room;
     const char *message;
@@ -82,11 +82,11 @@ static int after_step(const costate_step *s, void *ctx)
 {
     computation *c = ctx;
     const double a = costate_step_start(s), b = costate_step_end(s);
-    for (int k = 1; k <= PIECES; k++) {
+    for (int k = 1; k <= c->pieces; k++) {
         double *at = row(c);
         if (!at) return 1;
-        at[0] = k < PIECES ? a + (b - a) * k / PIECES : b;
-        if (k == PIECES) memcpy(at + 1, costate_step_state(s), (size_t)c->width * sizeof *at);
+        at[0] = k < c->pieces ? a + (b - a) * k / c->pieces : b;
+        if (k == c->pieces) memcpy(at + 1, costate_step_state(s), (size_t)c->width * sizeof *at);
         else if (costate_step_eval(s, at[0], at + 1)) return 1;
     }
     return 0;
@@ -165,11 +165,12 @@ static int say(computation *c, const char *text)
 }
 
 int compute_run(computation *c, const char *method, int component, double t0, double t1, double rtol, double atol,
-                const double *p)
+                const double *p, int pieces)
 {
     if (!c->problem) return costate_program_status(c->program);
     if (component < 0 || component >= c->width) return say(c, "There is no such component.");
     c->component = component;
+    c->pieces = pieces;
     clear(c);
     const costate_method *known = costate_method_find(method);
     if (!known) return say(c, "There is no method of this name in the module of this page.");

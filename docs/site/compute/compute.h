@@ -19,12 +19,12 @@ enum { COMPUTE_MOST_STEPS = 100000 };       /* a tape of that many steps of a sm
 /* NULL: no memory.  If the bytes are no program, compute_run says why */
 EXPORTED(compute_new) computation *compute_new(const unsigned char *bytes, int size);
 EXPORTED(compute_free) void compute_free(computation *);
-/* a status of costate.h; p: all parameters */
+/* a status of costate.h; p: all parameters; pieces: rows of the curve in each step, >= 1 */
 EXPORTED(compute_run) int compute_run(computation *, const char *method, int component, double t0, double t1,
-                                      double rtol, double atol, const double *p);
+                                      double rtol, double atol, const double *p, int pieces);
 EXPORTED(compute_message) const char *compute_message(const computation *);
 EXPORTED(compute_rows) int compute_rows(const computation *);
-EXPORTED(compute_curve) const double *compute_curve(const computation *);     /* rows (t, y), 8 in each step */
+EXPORTED(compute_curve) const double *compute_curve(const computation *);     /* rows (t, y), the first at t0 */
 EXPORTED(compute_result) const double *compute_result(const computation *);
 EXPORTED(compute_methods) int compute_methods(void);
 EXPORTED(compute_method) const char *compute_method(int k);

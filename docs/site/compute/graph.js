@@ -146,8 +146,8 @@ class Graph {
 
     /* the node of this kind; head: the name of a function or comparison */
     again(kind, head, below) {
-        const build = {"+": "add", "-": "sub", "*": "mul", "/": "div", neg: "neg", pow: "pow", f: "f", g: "g", sel: "sel"};
-        return kind in build ? this[build[kind]](...head, ...below) : this.node(kind, ...head, ...below);
+        const build = {"+": "add", "-": "sub", "*": "mul", "/": "div"}[kind] ?? kind;
+        return this[build] ? this[build](...head, ...below) : this.node(kind, ...head, ...below);
     }
 
     // ---- going over it ----

@@ -3,6 +3,7 @@
 
 const MODULE_NAMES = "wasi_snapshot_preview1";
 const NOT_THERE = 52;                       // ENOSYS of WASI: a page has no files
+const PIECES = 8;                           // rows of the curve in each step
 const COUNTS = ["accepted", "rejected", "f", "jacobians", "factorisations", "newton"];
 const [DONE, VALUE, ERROR, FIRST_COUNT] = [0, 1, 2, 3];
 
@@ -18,7 +19,9 @@ class Library {
 
     constructor(calls) { this.calls = calls; }
 
-    methods() { return [...Array(this.calls.compute_methods()).keys()].map(k => this.text(this.calls.compute_method(k))); }
+    methods() {
+        return Array.from({length: this.calls.compute_methods()}, (_, k) => this.text(this.calls.compute_method(k)));
+    }
 
     text(at) {
         const bytes = new Uint8Array(this.calls.memory.buffer, at);
@@ -29,7 +32,8 @@ class Library {
     given(array) {
         const at = this.calls.malloc(Math.max(array.byteLength, 1));
         if (!at) throw new Error("No memory is left for this page.");
-        new Uint8Array(this.calls.memory.buffer, at).set(new Uint8Array(array.buffer));
+        const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+        new Uint8Array(this.calls.memory.buffer, at).set(bytes);
         return at;
     }
 
@@ -42,14 +46,14 @@ class Library {
         }
     }
 
-    /* bytes: of a program with N states and running costs; settings: method, component (number), t0, t1, rtol, atol, p */
+    /* bytes: of a program with N states and running costs; component: its number among these */
     run(bytes, N, {method, component, t0, t1, rtol, atol, p}) {
         const name = new TextEncoder().encode(method + "\0");
-        return this.with_([bytes.slice(), name, Float64Array.from(p)], (program, named, parameters) => {
+        return this.with_([bytes, name, Float64Array.from(p)], (program, named, parameters) => {
             const c = this.calls.compute_new(program, bytes.length);
             if (!c) throw new Error("No memory is left for this page.");
             try {
-                const status = this.calls.compute_run(c, named, component, t0, t1, rtol, atol, parameters);
+                const status = this.calls.compute_run(c, named, component, t0, t1, rtol, atol, parameters, PIECES);
                 return this.results(c, status, p.length, 1 + N);
             } finally {
                 this.calls.compute_free(c);

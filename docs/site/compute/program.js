@@ -30,18 +30,18 @@ class Program {
         this.words.push(nodes.length);
         if (!nodes.length) return;
         const g = this.g, inputs = INPUTS.flatMap(space => g.used(nodes, space).map(k => g.v(space, k)));
-        const along = (roots, d) => g.tangent(roots, new Map(inputs.map(a => [a, g.v(d + g.nodes[a][1], g.nodes[a][2])])));
+        const seeds = d => new Map(inputs.map(a => [a, g.v(d + g.nodes[a][1], g.nodes[a][2])]));
+        const along = (roots, d) => g.tangent(roots, seeds(d)), values = roots => roots.map(node => ({node}));
         const gradient = g.adjoint(nodes, nodes.map((_, k) => g.v("w", k)), inputs);
         const targets = roots => inputs.map((a, k) => ({node: roots[k], guard: "g" + g.nodes[a][1], at: g.nodes[a][2]}))
             .filter(({node}) => !g.isZero(node));
         const tangent = along(nodes, "d"), made = {
-            value: () => this.routine(nodes.map(node => ({node}))), tangent: () => this.routine(tangent.map(node => ({node}))),
-            tangent2: () => this.routine(along(tangent, "e").map(node => ({node}))),
-            adjoint: () => this.routine(targets(gradient)), adjoint_tangent: () => this.routine(targets(along(gradient, "d"))),
+            value: values(nodes), tangent: values(tangent), tangent2: values(along(tangent, "e")),
+            adjoint: targets(gradient), adjoint_tangent: targets(along(gradient, "d")),
         };
         for (const product of TABLE.products) {
             this.words.push(product in made ? 1 : 0);
-            made[product]?.();
+            if (product in made) this.routine(made[product]);
         }
     }
 
@@ -98,7 +98,8 @@ class Program {
 
     jacobian(n) {
         const entries = this.entries(n), {mass} = this.model;
-        if (mass) mass.forEach((one, k) => { if (one && !entries.has(k * n + k)) entries.set(k * n + k, this.g.c(0)); });
+        const diagonal = mass ? mass.flatMap((one, k) => one ? [k * n + k] : []) : [];
+        for (const k of diagonal) if (!entries.has(k)) entries.set(k, this.g.c(0));
         const pattern = [...entries.keys()].sort((a, b) => a - b), dense = pattern.length === n * n;
         this.words.push(pattern.length, dense ? 0 : 1);
         if (!dense) {
@@ -106,8 +107,7 @@ class Program {
             this.words.push(...columns, ...pattern.map(k => k % n));
         }
         this.routine(pattern.map(k => ({node: entries.get(k)})));
-        const diagonal = mass ? mass.flatMap((one, k) => one ? [pattern.indexOf(k * n + k)] : []) : [];
-        this.words.push(diagonal.length, ...diagonal, 0);
+        this.words.push(diagonal.length, ...diagonal.map(k => pattern.indexOf(k)), 0);
         this.doubles.push(...diagonal.map(() => 1));
     }
 
@@ -115,7 +115,9 @@ class Program {
     entries(n) {
         const g = this.g, {f} = this.model, y = f.map((_, k) => g.v("y", k));
         const uses = f.map(a => g.used([a], "y")), rows = new Map(), columns = new Map();
-        f.forEach((a, i) => g.adjoint([a], [g.c(1)], uses[i].map(j => y[j])).forEach((d, k) => rows.set(i + n * uses[i][k], d)));
+        f.forEach((a, i) => {
+            g.adjoint([a], [g.c(1)], uses[i].map(j => y[j])).forEach((d, k) => rows.set(i + n * uses[i][k], d));
+        });
         y.forEach((b, j) => {
             const these = f.map((_, i) => i).filter(i => uses[i].includes(j));
             g.tangent(these.map(i => f[i]), new Map([[b, g.c(1)]])).forEach((d, k) => columns.set(these[k] + n * j, d));
@@ -129,7 +131,7 @@ class Program {
 
     bytes() {
         if (this.numbers.some(number => number > 0xffff))
-            throw new Fault(0, "the model needs more than 65535 values, which this page does not serve: use costate-model");
+            refuse(0, "the model has more operations than are served on this page: use costate-model");
         const sizes = [this.doubles.length, this.words.length, this.numbers.length], head = 24;
         const view = new DataView(new ArrayBuffer(head + 8 * sizes[0] + 4 * sizes[1] + 2 * sizes[2]));
         let at = head;
@@ -137,7 +139,8 @@ class Program {
         for (const x of this.words) view.setInt32(at, x, true), at += 4;
         for (const x of this.numbers) view.setUint16(at, x, true), at += 2;
         const bytes = new Uint8Array(view.buffer);
-        [TABLE.magic, TABLE.version, ...sizes, checksum(bytes.subarray(head))].forEach((x, k) => view.setUint32(4 * k, x, true));
+        const first = [TABLE.magic, TABLE.version, ...sizes, checksum(bytes.subarray(head))];
+        first.forEach((x, k) => view.setUint32(4 * k, x, true));
         return bytes;
     }
 }

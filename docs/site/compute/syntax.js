@@ -28,6 +28,8 @@ class Fault extends Error {
     }
 }
 
+function refuse(place, what) { throw new Fault(place, what); }
+
 function tokensOf(text) {
     const out = [];
     let depth = 0, at = 0;
@@ -37,7 +39,7 @@ function tokensOf(text) {
         if (at >= text.length) break;
         TOKEN.lastIndex = at;
         const found = TOKEN.exec(text);
-        if (!found) throw new Fault(at, strange(text[at]));
+        if (!found) refuse(at, strange(text[at]));
         const [kind, words] = Object.entries(found.groups).find(([, words]) => words !== undefined);
         depth += (words === "(" || words === "[") - (words === ")" || words === "]");
         if (kind !== "newline" || depth <= 0 && !(out.length && out[out.length - 1].text === ","))
@@ -55,7 +57,7 @@ function strange(character) {
 /* a number may have the exponent of Fortran, 1d3 */
 function numberOf(token) {
     const value = Number(token.text.toLowerCase().replace("d", "e"));
-    if (!Number.isFinite(value)) throw new Fault(token.place, `${token.text} is too large a number`);
+    if (!Number.isFinite(value)) refuse(token.place, `${token.text} is too large a number`);
     return value;
 }
 
@@ -73,7 +75,7 @@ class Tokens {
     word(text) { return this.is("name") && this.peek().text === text && !!this.next(); }
 
     take(kind, what = `'${kind}'`) {
-        if (!this.is(kind)) throw new Fault(this.peek().place, `expected ${what}, found ${this.found()}`);
+        if (!this.is(kind)) refuse(this.peek().place, `expected ${what}, found ${this.found()}`);
         return this.next();
     }
 
@@ -90,7 +92,7 @@ class Tokens {
 
     deeper(read) {
         this.depth++;
-        if (this.depth > DEEPEST) throw new Fault(this.peek().place, "too many parentheses or powers inside each other");
+        if (this.depth > DEEPEST) refuse(this.peek().place, "too many parentheses or powers inside each other");
         const out = read();
         this.depth--;
         return out;
@@ -110,9 +112,9 @@ class Tokens {
     products() {
         const a = this.joined(["*", "/"], () => this.signed());
         if (this.is("number", "(") || this.is("name") && this.peek().text !== "for")
-            throw new Fault(this.peek().place, `expected an operator before ${this.found()}; products are written with *`);
+            refuse(this.peek().place, `expected an operator before ${this.found()}; products are written with *`);
         if (COMPARISONS.has(this.peek().kind))
-            throw new Fault(this.peek().place, "conditions are not served on this page: use costate-model");
+            refuse(this.peek().place, "conditions are not served on this page: use costate-model");
         return a;
     }
 
@@ -139,19 +141,18 @@ class Tokens {
             this.take(")");
             return a;
         }
-        if (kind !== "name") throw new Fault(place, `expected an expression, found ${this.found()}`);
+        if (kind !== "name") refuse(place, `expected an expression, found ${this.found()}`);
         this.next();
-        if (this.is("[")) throw new Fault(place, "vectors and fields are not served on this page: use costate-model");
+        if (this.is("[")) refuse(place, "vectors and fields are not served on this page: use costate-model");
         if (this.skip("(")) return this.call(text, place);
         return {kind: this.skip("'") ? "prime" : "name", place, name: text};
     }
 
     call(name, place) {
         if (TABLE.withKinks.includes(name))
-            throw new Fault(place, `${name} is not served on this page, because it makes kinks or jumps, which become ` +
-                "events: use costate-model");
+            refuse(place, `${name} is not served on this page, because it has kinks or jumps: use costate-model`);
         if (name === "sum" && this.peek(1).kind === "=")
-            throw new Fault(place, "sums over an index are not served on this page: write them out");
+            refuse(place, "sums over an index are not served on this page: write them out");
         const of = this.is(")") ? [] : this.commas(() => this.expression());
         this.take(")");
         return {kind: "call", place, name, of};

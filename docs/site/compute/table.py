@@ -1,9 +1,7 @@
-"""What the page that computes knows of functions and byte code, as JSON, from the tables of codegen.
+"""What the page that computes knows of functions and byte code, from the tables of codegen.
 
 A derivative is an expression in the arguments "x" and "y" of a function and in its value "a": a number, a name, or
 [kind, ...] as the key of a node (codegen/equations/nodes.py)."""
-import json
-
 from codegen.equations.byte_code import MAGIC, PRODUCTS, VERSION
 from codegen.equations.declare import RESERVED
 from codegen.equations.graph import Graph
@@ -19,7 +17,7 @@ WITH_KINKS = {*STEPS, "fabs"}                     # relations or branches of a c
 def table():
     one = {*FUNCTIONS, CIRCLE, BELL} - WITH_KINKS
     two = {*FUNCTIONS_OF_TWO, COSINE}
-    return json.dumps({
+    return {
         "operations": NUMBER, "spaces": SPACES, "guards": [key and key.replace("->", "") for key in GUARDS],
         "products": PRODUCTS, "magic": MAGIC, "version": VERSION, "mostFactors": MOST_FACTORS,
         "costs": {**COSTS, **{f"f {name}": cost for name, cost in COSTS_OF_FUNCTIONS.items()}},
@@ -30,7 +28,7 @@ def table():
                         "pow": derivatives("pow")},
         "writtenOut": {**{name: written_out("f", name) for name in (CIRCLE, BELL)},
                        COSINE: written_out("g", COSINE)},
-    }, indent=1)
+    }
 
 
 def built(graph, kind, name):
