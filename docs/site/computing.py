@@ -13,14 +13,16 @@ WITHOUT = ("This copy of the site was built without the module, because there wa
            "Debian install `clang`, `lld`, `wasi-libc` and `libclang-rt-dev-wasm32`, and run `./run docs` again.\n\n")
 
 
+def form():
+    return FORM.format(scripts="\n".join(f'<script src="../_static/{name}"></script>' for name in SCRIPTS))
+
+
 def compute_page(sources, scripts):
     """Adds the form before the first heading; scripts: the directory that docs/site/compute has written, or None.
     Returns the directories of static files that it needs."""
     page = sources.out / "start" / "compute.md"
     before, heading, after = page.read_text(encoding="utf-8").partition("\n## ")
-    form = WITHOUT if scripts is None else FORM.format(
-        scripts="\n".join(f'<script src="../_static/{name}"></script>' for name in SCRIPTS))
-    page.write_text(f"{before}\n{form}## {after}", encoding="utf-8")
+    page.write_text(f"{before}\n{WITHOUT if scripts is None else form()}## {after}", encoding="utf-8")
     if scripts is None:
         return []
     place = sources.out / "compute"

@@ -3,8 +3,8 @@
     python3 docs/site/compute DIR [METHOD...]    writes DIR/compute.js, module.js, compute.css
 
 module.js holds the library with all methods, or with those named, as compressed text, because a page that is opened as
-a file may not load others.  It is compiled with clang for WASI, whose files (Debian: clang lld wasi-libc
-libclang-rt-dev-wasm32) nothing else here needs; where they are missing, this ends with 3 and a sentence."""
+a file may not load others.  It is compiled with clang for WASI (Debian: clang lld wasi-libc libclang-rt-dev-wasm32);
+where these are missing, this ends with 3 and a sentence.  WASM_CC in the environment: the compiler and more flags."""
 import base64
 import gzip
 import json
@@ -42,7 +42,7 @@ def scripts():
     parts = [f"const {name} = {json.dumps(of, indent=1)};" for name, of in data.items()]
     parts += [(HERE / name).read_text(encoding="utf-8") for name in SCRIPTS]
     return BEGIN + "const costate = (() => {\n\"use strict\";\n" + "\n".join(parts).replace('"use strict";\n', "") + \
-        "return {Model, Program, Library, Fault};\n})();\n"
+        "return {TABLE, EXAMPLES, Model, Program, Library, Fault, unpacked};\n})();\n"
 
 
 def examples():
@@ -52,13 +52,18 @@ def examples():
 
 def trial(compiler, folder):
     """Why the compiler cannot make modules; nothing: it can"""
-    if not shutil.which(compiler):
-        return f"there is no {compiler}"
+    if not shutil.which(compiler[0]):
+        return f"there is no {compiler[0]}"
     source = Path(folder, "trial.c")
     source.write_text(TRIAL, encoding="utf-8")
-    done = subprocess.run([compiler, *TARGET, *FLAGS, "-Wl,--export=trial", source, "-o", Path(folder, "trial")],
-                          capture_output=True, text=True, check=False)
-    return f"{compiler} makes no WebAssembly here: {done.stderr.strip().splitlines()[:1]}" if done.returncode else ""
+    done = compiled(compiler, ["-Wl,--export=trial", source], Path(folder, "trial"))
+    return f"{compiler[0]} makes no WebAssembly here: {done.stderr.strip()}" if done.returncode else ""
+
+
+def compiled(compiler, sources, out):
+    """words behind the name of the compiler are the last, so that -O0 may replace -O2"""
+    command = [compiler[0], *TARGET, *FLAGS, *compiler[1:], *sources, "-o", out]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
 
 
 def module(compiler, folder, methods):
@@ -66,13 +71,14 @@ def module(compiler, folder, methods):
     single = Path(folder, "single")
     subprocess.run([sys.executable, ROOT / "packaging" / "single", single, *methods], check=True)
     out = Path(folder, "module.wasm")
-    sources = [f"-I{single}", HERE / "compute.c", single / "costate.c"]
-    subprocess.run([compiler, *TARGET, *FLAGS, *sources, "-o", out], check=True)
+    done = compiled(compiler, [f"-I{single}", HERE / "compute.c", single / "costate.c"], out)
+    if done.returncode:
+        sys.exit(f"compute: {done.stderr}")
     return out.read_bytes()
 
 
 def main(place, methods):
-    compiler = os.environ.get("WASM_CC", "clang")
+    compiler = os.environ.get("WASM_CC", "clang").split()
     with tempfile.TemporaryDirectory() as folder:
         missing = trial(compiler, folder)
         if missing:

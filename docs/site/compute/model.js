@@ -91,7 +91,7 @@ class Model extends Reader {
             return this.expanded(name, place, known, [], depth);
         }
         if (known.kind === "cost" || known.kind === "output")
-            refuse(place, `${name} is ${known.kind === "cost" ? "a running cost" : "an output"}, which no expression uses`);
+            refuse(place, `${name} is ${known.kind === "cost" ? "a running cost" : "an output"}, which no other uses`);
         const space = known.kind === "time" ? "t" : PLACES[known.kind];
         if (!this.allowed.includes(space)) refuse(place, `${name} may not occur here: ${this.why}`);
         return this.graph.v(space, known.q?.index ?? 0);
@@ -100,13 +100,13 @@ class Model extends Reader {
     // ---- the model ----
 
     assemble() {
-        if (!this.states.length) refuse(this.tokens.peek().place, "the model declares no state");
         this.rightHandSides();
         this.kinetics();
         this.costs.forEach(q => { q.node = this.node(q.tree); });
         this.outputs.forEach(q => this.node(q.tree));
         for (const q of this.states)
             q.value = q.tree && this.node(q.tree, ["p", "t"], "an initial value depends on parameters only");
+        if (!this.states.length) refuse(this.tokens.peek().place, "the model declares no state");
     }
 
     rightHandSides() {

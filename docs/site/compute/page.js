@@ -38,7 +38,7 @@ class Page {
             html("label", {}, "example ", this.example), this.equations, html("div", {className: "fields"}, ...fields),
             html("button", {}, "Compute"));
         place.replaceChildren(form, this.results);
-        Object.entries(DEFAULTS).forEach(([name, value]) => { this.field[name].value = value; });
+        for (const [name, value] of Object.entries(DEFAULTS)) this.field[name].value = value;
         this.show(this.example.value);
     }
 

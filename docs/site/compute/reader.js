@@ -41,8 +41,8 @@ class Reader {
         };
         if (word in NOT_SERVED) refuse(place, `${NOT_SERVED[word]} are not served on this page: use costate-model`);
         if (!(word in read)) {
-            refuse(place, `${word} does not begin a statement; a line begins with ${Object.keys(read).join(", ")}, or ` +
-                "is an equation, as x' = -k*x, or a reaction, as A -> B : k");
+            refuse(place, `${word} does not begin a statement; lines begin with ${Object.keys(read).join(", ")}, or ` +
+                "are an equation, as x' = -k*x, or a reaction, as A -> B : k");
         }
         read[word]();
     }
