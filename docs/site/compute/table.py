@@ -17,13 +17,13 @@ WITH_KINKS = {*STEPS, "fabs"}                     # relations or branches of a c
 def table():
     one = {*FUNCTIONS, CIRCLE, BELL} - WITH_KINKS
     two = {*FUNCTIONS_OF_TWO, COSINE}
+    aliases = [name for name, of in ALIASES.items() if of in WITH_KINKS]
     return {
         "operations": NUMBER, "spaces": SPACES, "guards": [key and key.replace("->", "") for key in GUARDS],
         "products": PRODUCTS, "magic": MAGIC, "version": VERSION, "mostFactors": MOST_FACTORS,
         "costs": {**COSTS, **{f"f {name}": cost for name, cost in COSTS_OF_FUNCTIONS.items()}},
         "costOfFunction": COST_OF_A_FUNCTION, "reserved": sorted(RESERVED), "aliases": ALIASES,
-        "withKinks": sorted({*WITH_KINKS, *(name for name, of in ALIASES.items() if of in WITH_KINKS), "min", "max", "if",
-                             *WRITTEN_OUT} - {"pow"}),
+        "withKinks": sorted({*WITH_KINKS, *aliases, "min", "max", "if", *WRITTEN_OUT} - {"pow"}),
         "derivatives": {**{name: derivatives("f", name) for name in sorted(one)},
                         **{name: derivatives("g", name) for name in sorted(two)},
                         "pow": derivatives("pow")},
