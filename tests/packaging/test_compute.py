@@ -217,11 +217,19 @@ def test_faults_are_sentences_with_their_place():
     for text, found in zip(FAULTS, computed(*(task(text, "dopri5", "x", 1) for text in FAULTS))["tasks"], strict=True):
         where, place_of = re.search(r"x:(\d+):(\d+): ", str(fails(Refused, "", parse, text, "x"))), found.get("fault")
         assert place_of, "accepted: " + text
-        line, column, words = re.match(r"Line (\d+), column (\d+): (.+)\.\n", place_of).groups()
+        line, column, words = re.match(r"Line (\d+), column (\d+): (.+)[.?]\n", place_of).groups()
         assert (line, column) == where.groups(), (text, place_of, where[0])
         shown, caret = place_of.split("\n")[1:]
         assert shown[4:] == (text.splitlines() + ["", ""])[int(line) - 1] and len(caret) == 4 + int(column), place_of
         assert len(words) > 10, words
+
+
+def test_a_similar_name_is_shown():
+    texts = ("parameter rate = 1\nstate x\nx' = -rat*x\n", "parameter k = 1\nstate x\nx' = -K*x\n",
+             "state x\nx' = Sin(x)\n", "state x\nx' = y\n")
+    found = computed(*(task(text, "dopri5", "x", 1) for text in texts))["tasks"]
+    for one, end in zip(found, ("; did you mean rate?", "; did you mean k?", "; did you mean sin?", " is not declared.")):
+        assert one["fault"].split("\n")[0].endswith(end), one["fault"]
 
 
 def test_what_is_not_served_is_refused_by_name():

@@ -2,6 +2,7 @@
 "use strict";
 
 const DEEPEST_NAMES = 60;                   // names and macros inside each other
+const SHORTEST = 3;                         // of names that are compared by letters
 const PLACES = {state: "y", parameter: "p"};
 
 /* M y' = f, q' = costs: f, value (of states at the start, or null) and node (of costs) are nodes of `graph`; value of
@@ -187,9 +188,10 @@ class Model extends Reader {
     }
 }
 
-/* a hint: a name that differs in a letter, or in capitals */
+/* a hint: a name that differs in capitals, or in a letter where others are left */
 function near(name, known) {
-    const close = known.find(other => other.toLowerCase() === name.toLowerCase() || changes(name, other) === 1);
+    const close = known.find(other => other.toLowerCase() === name.toLowerCase() ||
+        Math.min(name.length, other.length) >= SHORTEST && changes(name, other) === 1);
     return close ? `; did you mean ${close}?` : "";
 }
 

@@ -156,7 +156,12 @@ class Page {
     }
 }
 
-function digits(x) { return Number.isFinite(x) ? String(Number(x.toPrecision(10))) : String(x); }
+/* eight of them; all are shown where the pointer rests */
+function digits(x) {
+    const size = Math.abs(x);
+    return size < 1e-4 && size > 0 || size >= 1e8 ? x.toExponential(7) : String(Number(x.toPrecision(8)));
+}
+
 function within(error) { return Number.isFinite(error) ? ` ± ${Math.abs(error).toExponential(1)}` : " ± unknown"; }
 
 /* whether the first step is much shorter than the run, in which case a linear axis hides the start */

@@ -23,7 +23,7 @@ class Fault extends Error {
     sentence(text) {
         const place = Math.min(this.place, text.length), start = text.lastIndexOf("\n", place - 1) + 1;
         const line = text.slice(start).split("\n", 1)[0], number = text.slice(0, place).split("\n").length;
-        return `Line ${number}, column ${place - start + 1}: ${this.message}.\n    ${line}\n    ` +
+        return `Line ${number}, column ${place - start + 1}: ${this.message}${this.message.endsWith("?") ? "" : "."}\n    ${line}\n    ` +
             `${" ".repeat(place - start)}^`;
     }
 }
