@@ -132,12 +132,14 @@ def test_models_have_the_bits_of_the_library():
 def test_gradient_of_a_formula():
     """y(t) = y0 exp(-k t), and its integral: both parts of the gradient, through the equation and the start"""
     text = "parameter k = 2, a = 3\nstate y = a^2\ny' = -k*y\ncost q' = y\n"
-    y, q = computed(task(text, "dopri5", "y", 1), task(text, "radau2a5", "q", 1))["tasks"]
+    y, q = computed(task(text, "dopri5", "y", 1, rtol=1e-6), task(text, "radau2a5", "q", 1, rtol=1e-6))["tasks"]
     for found, right in ((y, [9 * math.exp(-2), -9 * math.exp(-2), 6 * math.exp(-2)]),
                          (q, [4.5 * (1 - math.exp(-2)), 4.5 * math.exp(-2) - 2.25 * (1 - math.exp(-2)),
                               3 * (1 - math.exp(-2))])):
-        for a, b in zip([found["value"], *found["gradient"]], right):
-            assert abs(a - b) < 1e-7 * abs(b), (found["value"], found["gradient"], right)
+        errors = [found["error"], *found["errors"]]
+        for a, b, error in zip([found["value"], *found["gradient"]], right, errors, strict=True):
+            assert abs(a - b) < 1e-5 * abs(b), (found["value"], found["gradient"], right)
+            assert abs(b - a - error) < 0.3 * abs(b - a) + 1e-13, (a, b, error)
         assert len(found["curve"]) == 1 + 8 * found["counts"]["accepted"] and found["curve"][-1][0] == 1
         assert found["curve"][0][:2] == [0, 9] and found["curve"][3][2] is None, "costs are known at ends of steps"
 
@@ -168,9 +170,8 @@ def test_each_function():
             assert abs(a - b) <= ROUND_OFF * abs(b), (name, a, b)
 
 
-def test_language():
-    """macros, units, texts, numbers of Fortran, comments, lines that go on, reactions with sources and fixed species"""
-    text = """# comment
+# macros, units, texts, numbers of Fortran, comments, lines that go on, reactions with sources and fixed species
+SMOG = """# comment
 model smog "a test"
 parameter a = 1d-1 {1/s} "first", b = 2*0.5,
     held = 3
@@ -183,13 +184,29 @@ X + held -> 2 Y : k1 = 0.3 {1/s}
 0 -> X : load/10
 Z -> 0 : 1e-1
 Y -> X - 0.5 Z : 0.02
+X -> 0 - 2*Y : 0.001
 output seen = X/(Y + 1)
 """
-    one = task(text, "radau2a5", "Z", 3)
-    program = base64.b64encode(program_of(parse(text, "smog"), "smog")).decode()
-    ours, theirs = computed(one, {**one, "bytes": program})["tasks"]
-    assert "fault" not in ours, ours["fault"]
-    assert numbers(ours) == numbers(theirs) and len(ours["gradient"]) == 4
+# constraints whose left sides are not 0, in rows between others
+CONSTRAINTS = """parameter k = 2, nan_ = 1
+state x = 1
+algebraic z = 3, w = 3 index 1
+state y = 2
+x + y = z*nan_
+w - z = 0
+x' = -k*x*w
+y' = k*x - z
+"""
+
+
+def test_language():
+    for text, component, np in ((SMOG, "Z", 4), (CONSTRAINTS, "y", 2)):
+        one = task(text, "radau2a5", component, 3)
+        program = base64.b64encode(program_of(parse(text, "m"), "m")).decode()
+        ours, theirs = computed(one, {**one, "bytes": program})["tasks"]
+        assert "fault" not in ours, ours["fault"]
+        assert ours["status"] == 0 and len(ours["gradient"]) == np, ours["message"]
+        assert numbers(ours) == numbers(theirs), (component, numbers(ours), numbers(theirs))
 
 
 # faults that costate-model finds at the same place
@@ -201,7 +218,10 @@ FAULTS = ("state x\nx' = -k*x\n", "parameter k = 1\nstate x\nx' = 2 k*x\n", "sta
           "state x\nx' = exp\n", "let f(a) = a\nstate x\nx' = f\n", "let f(a) = a\nstate x\nx' = f(1, 2)\n",
           "let u = u\nstate x\nx' = u\n", "state x\nx' = x +\n", "parameter k = 1e999\nstate x\nx' = k\n",
           "cost q' = x\nstate x\nx' = q\n", "parameter k = x\nstate x\nx' = k\n", 'state x "text\nx\' = 1\n',
-          "x' = 1\n")
+          "x' = 1\n", "state x x\nx' = 1\n", "parameter exp = 1\nstate x\nx' = 1\n", "algebraic z index 3\n0 = z\n",
+          "state x\nx' = for\n", "state x\nx' = 2 index\n",
+          "state A, B\nA <-> B - 2 A : 1, 1\n", "state A, B\nA * B -> B : 1\n", "state x\nx' = 0^(-1)\n",
+          "output o = 1\nstate x\nx' = o\n", "parameter k = 1\n", "state A, B\nA - B -> B : 1\n")
 # what costate-model serves and this page does not
 NOT_SERVED = {"event e at 1\n": "events", "memory m\n": "memory variables", "mode on\n": "modes",
               "stop at 1\n": "stops",
@@ -210,7 +230,8 @@ NOT_SERVED = {"event e at 1\n": "events", "memory m\n": "memory variables", "mod
               "x' = fabs(x)\n": "fabs is not served", "x' = if(x > 0, 1, 2)\n": "if is not served",
               "x' = min(x, 1)\n": "min is not served", "x' = x > 1\n": "conditions",
               "2*x' = 1\n": "has the form x' = ...", "x' = sum(k = 1..2, k)\n": "sums",
-              "x' = 1 for k = 1..2\n": "loops", "parameter k = nan\n": "without a value", "x' = x[1]\n": "vectors"}
+              "x' = 1 for k = 1..2\n": "loops", "parameter k = nan\n": "without a value", "x' = x[1]\n": "vectors",
+              "parameter k = exp(1)\n": "is a number"}
 
 
 def test_faults_are_sentences_with_their_place():
@@ -228,7 +249,7 @@ def test_a_similar_name_is_shown():
     texts = ("parameter rate = 1\nstate x\nx' = -rat*x\n", "parameter k = 1\nstate x\nx' = -K*x\n",
              "state x\nx' = Sin(x)\n", "state x\nx' = y\n")
     found = computed(*(task(text, "dopri5", "x", 1) for text in texts))["tasks"]
-    for one, end in zip(found, ("; did you mean rate?", "; did you mean k?", "; did you mean sin?", " is not declared.")):
+    for one, end in zip(found, ("did you mean rate?", "did you mean k?", "did you mean sin?", "is not declared.")):
         assert one["fault"].split("\n")[0].endswith(end), one["fault"]
 
 
@@ -249,6 +270,13 @@ def test_messages_of_the_library_are_shown():
         assert one["status"] < 0 and not one["done"] and words in one["message"], one["message"]
     curve = found[0]["curve"]
     assert len(curve) > 8 and abs(curve[-1][0] - 1) < 1e-3 and curve[-1][1] > 1e3, "up to the failure"
+
+
+def test_errors_are_unknown_where_they_could_not_be_estimated():
+    """a pulse that the run has missed: the library says so, and nothing claims to know the errors"""
+    pulse, = computed(task("parameter a = 3\nstate x\nx' = a*exp(-((t - 5)*200)^2)\n", "dopri5", "x", 10))["tasks"]
+    assert pulse["status"] < 0 and pulse["done"] and len(pulse["message"]) > 60, pulse
+    assert pulse["error"] is None and pulse["errors"] == [None] and pulse["gradient"][0] is not None, pulse
 
 
 def test_without_a_compiler_there_is_a_sentence():

@@ -104,6 +104,13 @@ static int component_at_end(double t1, const double *y, const double *p, int m, 
     return 0;
 }
 
+static void no_errors(computation *c)
+{
+    const int np = c->problem->np;
+    c->result[COMPUTE_ERROR] = NAN;
+    for (int k = 0; k < np; k++) c->result[COMPUTE_GRADIENT + np + k] = NAN;
+}
+
 /* of the initial values: g += s_p^T lambda0 */
 static int through_start(computation *c, double t0, const double *p, const double *lambda0, double *g)
 {
@@ -123,7 +130,9 @@ static int sweeps(computation *c, costate *solver, const costate_tape *tape, dou
     const costate_functional functional = {.m = 1, .at_end = component_at_end, .ctx = c};
     costate_estimate estimate = {.error = {.value = r + COMPUTE_ERROR, .y0 = error, .p = gradient + np}};
     status = costate_accuracy(solver, tape, &functional, &estimate);
-    return status == COSTATE_OK ? through_start(c, t0, p, error, gradient + np) : status;
+    if (status == COSTATE_OK) status = through_start(c, t0, p, error, gradient + np);
+    if (status != COSTATE_OK) no_errors(c);     /* also numbers that the third run of costate_accuracy contradicts */
+    return status;
 }
 
 /* ---- a run ---- */
@@ -134,8 +143,7 @@ static void clear(computation *c)
     c->rows = 0;
     memset(c->y0, 0, 2 * N * sizeof *c->y0);
     memset(c->result, 0, (COMPUTE_GRADIENT + np) * sizeof *c->result);
-    c->result[COMPUTE_ERROR] = NAN;
-    for (size_t k = 0; k < np; k++) c->result[COMPUTE_GRADIENT + np + k] = NAN;
+    no_errors(c);
 }
 
 static int run(computation *c, costate *solver, costate_tape *tape, const double *span, const double *p)

@@ -23,8 +23,8 @@ class Fault extends Error {
     sentence(text) {
         const place = Math.min(this.place, text.length), start = text.lastIndexOf("\n", place - 1) + 1;
         const line = text.slice(start).split("\n", 1)[0], number = text.slice(0, place).split("\n").length;
-        return `Line ${number}, column ${place - start + 1}: ${this.message}${this.message.endsWith("?") ? "" : "."}\n    ${line}\n    ` +
-            `${" ".repeat(place - start)}^`;
+        const end = this.message.endsWith("?") ? "" : ".", column = place - start;
+        return `Line ${number}, column ${column + 1}: ${this.message}${end}\n    ${line}\n    ${" ".repeat(column)}^`;
     }
 }
 
@@ -111,7 +111,7 @@ class Tokens {
 
     products() {
         const a = this.joined(["*", "/"], () => this.signed());
-        if (this.is("number", "(") || this.is("name") && this.peek().text !== "for")
+        if (this.is("number", "(") || this.is("name") && !TABLE.after.includes(this.peek().text))
             refuse(this.peek().place, `expected an operator before ${this.found()}; products are written with *`);
         if (COMPARISONS.has(this.peek().kind))
             refuse(this.peek().place, "conditions are not served on this page: use costate-model");
@@ -141,7 +141,8 @@ class Tokens {
             this.take(")");
             return a;
         }
-        if (kind !== "name") refuse(place, `expected an expression, found ${this.found()}`);
+        if (kind !== "name" || TABLE.after.includes(text))
+            refuse(place, `expected an expression, found ${this.found()}`);
         this.next();
         if (this.is("[")) refuse(place, "vectors and fields are not served on this page: use costate-model");
         if (this.skip("(")) return this.call(text, place);

@@ -10,6 +10,7 @@ from codegen.equations.nodes import (BELL, CIRCLE, COSINE, COST_OF_A_FUNCTION, C
 from codegen.equations.operations import NUMBER
 from codegen.equations.routine import GUARDS, SPACES
 from codegen.equations.scope import ALIASES, WRITTEN_OUT
+from codegen.equations.syntax import AFTER
 
 WITH_KINKS = {*STEPS, "fabs"}                     # relations or branches of a compiled model
 
@@ -22,7 +23,7 @@ def table():
         "operations": NUMBER, "spaces": SPACES, "guards": [key and key.replace("->", "") for key in GUARDS],
         "products": PRODUCTS, "magic": MAGIC, "version": VERSION, "mostFactors": MOST_FACTORS,
         "costs": {**COSTS, **{f"f {name}": cost for name, cost in COSTS_OF_FUNCTIONS.items()}},
-        "costOfFunction": COST_OF_A_FUNCTION, "reserved": sorted(RESERVED), "aliases": ALIASES,
+        "costOfFunction": COST_OF_A_FUNCTION, "reserved": sorted(RESERVED), "after": sorted(AFTER), "aliases": ALIASES,
         "withKinks": sorted({*WITH_KINKS, *aliases, "min", "max", "if", *WRITTEN_OUT} - {"pow"}),
         "derivatives": {**{name: derivatives("f", name) for name in sorted(one)},
                         **{name: derivatives("g", name) for name in sorted(two)},
