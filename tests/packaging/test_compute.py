@@ -158,7 +158,7 @@ def test_each_function():
     aliases = {"ln": 1}
     texts = {name: function_model(name, count) for name, count in {**smooth, **aliases}.items()}
     texts["power"] = "parameter p = 2.5, q = -0.5\nstate x = 1.5\n" \
-        "x' = x^p/(1 + x^3) + x^q - x^1.5/9 + x^(-2)/4 + 2^(-x)\n"
+        "x' = x^p/(1 + x^3) + x^q - x^1.5/9 + x^(-2)/4 + 2^(-x) + x^0/7 + x^1/11 + x^(-1)/13\n"
     tasks = []
     for text in texts.values():
         one = task(text, "rodas5p", "x", 1)

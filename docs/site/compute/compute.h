@@ -25,7 +25,7 @@ EXPORTED(compute_run) int compute_run(computation *, const char *method, int com
 EXPORTED(compute_message) const char *compute_message(const computation *);
 EXPORTED(compute_rows) int compute_rows(const computation *);
 EXPORTED(compute_curve) const double *compute_curve(const computation *);     /* rows (t, y), the first at t0 */
-EXPORTED(compute_result) const double *compute_result(const computation *);
+EXPORTED(compute_result) const double *compute_result(const computation *);   /* NULL: the bytes are no program */
 EXPORTED(compute_methods) int compute_methods(void);
 EXPORTED(compute_method) const char *compute_method(int k);
 
