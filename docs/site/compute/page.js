@@ -108,7 +108,7 @@ class Page {
 
     /* dJ/dp of all parameters, and bars for p dJ/dp, which has the same unit for all of them */
     gradient(model, {gradient, errors}) {
-        const scale = model.parameters.map(q => q.value || 1);
+        const scale = model.parameters.map(q => q.value);
         const largest = Math.max(...gradient.map((d, k) => Math.abs(d * scale[k])));
         const rows = model.parameters.map((q, k) => row("td", q.name, String(q.value),
             html("span", {title: String(gradient[k])}, digits(gradient[k])), within(errors[k]),
