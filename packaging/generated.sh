@@ -1,8 +1,8 @@
 #!/bin/sh
 # generated.sh - adds to the tarball of `meson dist` what Python writes, so that a build from it needs no Python.
 #
-#     generated.sh PYTHON BUILD     in MESON_PROJECT_DIST_ROOT, folder generated: methods.c, the list of what it is made from,
-#                                   costate.3, and single/, the library in one file for CMakeLists.txt
+#     generated.sh PYTHON BUILD     in MESON_PROJECT_DIST_ROOT, folder generated: methods.c, the list of what it is made
+#                                   from, costate.3, and single/, the library in one file for CMakeLists.txt
 set -eu
 python=$1
 cd "$MESON_PROJECT_DIST_ROOT"

@@ -5,7 +5,7 @@
 #                                                    they have changed
 #     methods.sh write ROOT LIST OUT PYTHON FOLDER...
 #
-# A release has methods.c and its list in generated/: it is copied if the list is the same.  Otherwise codegen writes it.
+# A release has methods.c and its list in generated/: it is copied if the list is the same.  Otherwise codegen is run.
 set -eu
 verb=$1 root=$2 list=$3
 shift 3
@@ -32,8 +32,8 @@ write)
     elif [ -n "$python" ]; then
         exec "$python" -m codegen emit "$out" "$@"
     else
-        echo "methods.c: the methods or their generator differ from those of the release: name a Python, 3.11 or newer," \
-            "with -Dpython=PATH" >&2
+        echo "methods.c: the methods or their generator differ from those of the release:" \
+            "name a Python, 3.11 or newer, with -Dpython=PATH" >&2
         exit 1
     fi
     ;;

@@ -78,7 +78,8 @@ def test_cmake_takes_the_single_file():
     with folder() as place:
         write(os.path.join(place, "CMakeLists.txt"), "cmake_minimum_required(VERSION 3.16)\nproject(outside C)\n"
               f'add_subdirectory("{unpacked()}" costate)\n')
-        said = run("cmake", "-G", "Ninja", "-S", place, "-B", f"{place}/made", "-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON")
+        said = run("cmake", "-G", "Ninja", "-S", place, "-B", f"{place}/made",
+                   "-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON")
         assert "writing" not in said, said
         commands = run("ninja", "-C", f"{place}/made", "-t", "commands", "costate")
         assert "generated/single/costate.c" in commands, commands
