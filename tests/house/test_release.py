@@ -2,6 +2,7 @@
 says of it in owner.toml.
 
     test_release.py SOURCE     reports in the format of cmocka"""
+import json
 import os
 import re
 import shutil
@@ -61,7 +62,8 @@ FILES = ("owner.toml", "meson.build", "README.md", "CITATION.cff", "SECURITY.md"
          "pyproject.toml", "debian/control", "debian/copyright", "debian/changelog")
 # what an owner would fill in, and the files that state it
 SAID = {"repository": "https://code.example/costate", "issues": "https://code.example/costate/issues",
-        "documentation": "https://costate.example", "security": "private@costate.example", "answered": "9 days",
+        "documentation": "https://costate.example", "downloads": "https://code.example/releases",
+        "security": "private@costate.example", "answered": "9 days",
         "maintainer": "Ada Example <ada@costate.example>", "released": "2031-02-03", "doi": "10.5281/zenodo.1"}
 STATED = {"README.md": ("repository", "issues"), "CONTRIBUTING.md": ("issues",), "CHANGELOG.md": ("released",),
           "SECURITY.md": ("security", "answered"), "CITATION.cff": ("repository", "documentation", "released", "doi"),
@@ -132,6 +134,27 @@ def test_values_that_cannot_be_are_refused():
         with tempfile.TemporaryDirectory() as folder:
             filled(folder, **{name: value})
             assert owner("--write", folder)[0] == 2
+
+
+
+def recipes():
+    """{name: text} of packaging/recipes"""
+    place = os.path.join(root, "packaging/recipes")
+    return {name: read(os.path.join(top, name)) for top, _, names in os.walk(place) for name in names}
+
+
+def test_recipes_name_what_there_is():
+    """options of the build, what ./run release fills in, and that none was run"""
+    found = recipes()
+    assert {"README.md", "meta.yaml", "vcpkg.json", "portfile.cmake", "package.py", "costate.rb"} == set(found), found
+    known = set(re.findall(r"^option\('(\w+)'", read("meson_options.txt"), re.M)) | {"default_library"}
+    filled_in = set(re.findall(r"@([A-Z0-9]+)@", read("packaging/release")))
+    for name, text in found.items():
+        assert set(re.findall(r"-D(\w+)=", text)) <= known, name
+        assert set(re.findall(r"@([A-Z0-9]+)@", text)) <= filled_in, name
+        assert name == "README.md" or "Not run" in text, name
+    assert json.loads(found["vcpkg.json"])["name"] == "costate"
+    compile(found["package.py"], "package.py", "exec")
 
 
 run_all(globals())
