@@ -6,6 +6,7 @@
 #if defined __unix__ || defined __APPLE__
 #include <pthread.h>
 #elif defined _WIN32
+#include <fenv.h>
 #include <process.h>
 #include "base/windows.h"
 #endif
@@ -18,15 +19,24 @@ static void work(worker *w)
 }
 
 #ifdef _WIN32
-typedef struct { void *thread; int started; } other;        /* a HANDLE */
+/* thread: a HANDLE.  Threads of POSIX begin with the floating-point environment of who starts them; those of Windows
+   with less precision in the x87 unit, which the C library's pow and exp use: results would depend on the thread. */
+typedef struct { void *thread; int started; worker *of; fenv_t environment; } other;
 
 static const unsigned long FOREVER = 0xffffffff;            /* INFINITE, of milliseconds */
 
-static unsigned __stdcall begin(void *ctx) { return work(ctx), 0; }
+static unsigned __stdcall begin(void *ctx)
+{
+    other *o = ctx;
+    fesetenv(&o->environment);
+    work(o->of);
+    return 0;
+}
 
 static int start(other *o, worker *w)
 {
-    o->thread = (void *)_beginthreadex(NULL, 0, begin, w, 0, NULL);
+    o->of = w;
+    if (fegetenv(&o->environment) == 0) o->thread = (void *)_beginthreadex(NULL, 0, begin, o, 0, NULL);
     return o->thread != NULL;
 }
 

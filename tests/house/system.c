@@ -5,7 +5,7 @@
 #include <string.h>
 #include <costate/ensemble.h>
 
-enum { MEMBERS = 64, THREADS = 3, STOP = 40 };
+enum { MEMBERS = 512, THREADS = 3, STOP = 40 };
 static const char file[] = "system.tape";
 
 static int f(const costate_point *x, double *out, void *ctx) { return (void)ctx, out[0] = -x->p[0] * x->y[0], 0; }
@@ -35,7 +35,7 @@ static void run_members(int threads, ensemble *e)
     for (int k = 0; k < MEMBERS; k++) {
         e->y[k] = 2;
         e->lambda[k] = 1;
-        p[k] = 1 + 0.1 * k;
+        p[k] = 1 + 0.01 * k;
     }
     costate_members members = {.count = MEMBERS, .threads = threads, .t1 = 1, .y = e->y, .p = p, .m = 1,
                                .lambda = e->lambda, .mu = e->mu};
