@@ -2,8 +2,8 @@
 
    The last bit of a C library's hypot depends on the library, and in glibc on whether the processor has a fused
    multiply-add.  Here both numbers are scaled by a power of two, so that no square overflows or vanishes.  The relative
-   error is at most two units of round-off: the sum of two rounded squares has two, of which the root leaves one and adds
-   its own. */
+   error is at most two units of round-off: the sum of two rounded squares has two, of which the root leaves one; its
+   own is the other. */
 #ifndef COSTATE_MODULUS_H
 #define COSTATE_MODULUS_H
 
