@@ -73,7 +73,9 @@ def page(header):
             "<costate/ensemble.h>, many runs over threads;",
             "<costate/lanes.h>, several runs side by side in one;",
             "<costate/linsol.h>, what a linear solver does;",
-            "<costate/operators.h>, matrices of W-methods."]
+            "<costate/operators.h>, matrices of W-methods;",
+            "<costate/periodic.h>, periodic orbits;",
+            "<costate/steady.h>, steady states."]
     return "\n".join(out) + "\n"
 
 

@@ -1,5 +1,6 @@
 """Configuration of Sphinx, for __main__.py: it makes the sources, a copy of docs/, and finds the extensions."""
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +28,12 @@ copybutton_prompt_is_regexp = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 
+owner = tomllib.loads((ROOT / "owner.toml").read_text(encoding="utf-8"))
 html_theme = "furo"
+html_baseurl = owner["documentation"]
+if owner["repository"]:
+    html_theme_options = {"footer_icons": [{"name": "Source code", "url": owner["repository"], "html": "Source code",
+                                            "class": ""}]}
 html_math_renderer = "katex"                      # formulas.py
 html_title = f"costate {release}"
 html_static_path = ["static"]

@@ -986,12 +986,13 @@ const char *costate_version(void);               /**< of the library, at run tim
 size_t costate_sizeof(const char *type);         /**< bytes of "costate_options", ... in the library; 0: unknown
                                                       struct */
 
-/** costate_options and costate_bvp_options may grow within 2.x, at their ends; no other struct changes before 3.0.
-   Therefore the calls that take options also pass the size of the struct that the program was compiled with.  Shorter
-   options, from an earlier 2.x, are accepted: members that they lack are 0, the default.  Longer ones are refused with
-   COSTATE_VERSION_MISMATCH, and a message.  The macro does this and changes nothing else.  Other languages call
-   costate_new itself, and compare costate_version or costate_sizeof with what they were written for.  C can do so, too,
-   with (costate_new)(...), with a pointer to costate_new, or by defining COSTATE_NO_HANDSHAKE before this header. */
+/** costate_options and those of bvp.h, steady.h and periodic.h may grow within 2.x, at their ends; no other struct
+   changes before 3.0.  Therefore the calls that take options also pass the size of the struct that the program was
+   compiled with.  Shorter options, from an earlier 2.x, are accepted: members that they lack are 0, the default.
+   Longer ones are refused with COSTATE_VERSION_MISMATCH, and a message.  The macro does this and changes nothing else.
+   Other languages call costate_new itself, and compare costate_version or costate_sizeof with what they were written
+   for.  C can do so, too, with (costate_new)(...), with a pointer to costate_new, or by defining COSTATE_NO_HANDSHAKE
+   before this header. */
 costate *costate_new_sized(size_t options_size, const costate_method *, const costate_problem *,
                            const costate_options *);
 

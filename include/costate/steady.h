@@ -30,11 +30,11 @@ typedef struct {
     double t0;                      /**< where the runs start.  f must not depend on t */
     double longest;                 /**< most time that the solution is followed: 0: as far as max_steps lead */
     costate_map invariant;          /**< invariants of your own instead of those that are found: `invariants` values, a
-                                         function of y, p and m.  They need not be linear.  value NULL: they are found */
+                                         function of y, p and m, which need not be linear.  value NULL: found ones */
     void *ctx;                      /**< of invariant; NULL: that of the problem */
     int invariants;                 /**< how many values the map has; without it 0, or -1: none are sought */
-    int unstable;                   /**< 1: a steady state that the solution would leave when disturbed is accepted, too,
-                                         where Newton's iteration from y0 finds it: without following the solution */
+    int unstable;                   /**< 1: Newton's iteration starts from y0, without following the solution, and a
+                                         steady state is accepted although disturbances of it grow */
 } costate_steady_options;
 
 typedef struct {
@@ -52,8 +52,8 @@ typedef struct {
    status and the message explains it.  method NULL: auto.  run: options of the runs towards the steady state, NULL:
    defaults: tolerances, linear solver, max_steps; on_step receives their steps; with `differences` missing products are
    replaced by finite differences in derivatives, too (inexact).  on_event and sum are refused.  The structs are copied;
-   what they point to is not copied and must outlive the solver.  Problems may have relations, memory variables and a singular M; not events whose
-   times are given, stops or after_step; an event that fires on the way ends the call. */
+   what they point to is not copied and must outlive the solver.  Problems may have relations, memory variables and a
+   singular M; not events whose times are given, stops or after_step; an event that fires on the way ends the call.  */
 costate_steady *costate_steady_new(const costate_method *, const costate_problem *, const costate_options *run,
                                    const costate_steady_options *);
 void costate_steady_free(costate_steady *);
@@ -75,13 +75,13 @@ const double *costate_steady_invariants(const costate_steady *);
 
 /** Tangents: V (L by m) holds directions of the start; out: those of the steady state.  Vp (np by m, NULL: zero). */
 int costate_steady_tangent(costate_steady *, int m, double *V, const double *Vp);
-/** Adjoint: lambda (L by m) holds gradients of m functionals with respect to y* (and m); out: with respect to the start.
-   Those with respect to p are added to mu (np by m, NULL: not requested). */
+/** Adjoint: lambda (L by m) holds gradients of m functionals with respect to y* (and m); out: with respect to the
+   start.  Those with respect to p are added to mu (np by m, NULL: not requested). */
 int costate_steady_adjoint(costate_steady *, int m, double *lambda, double *mu);
 
 /** The steady state as a map of L values (y*, m): x->y is the start, with x->p and x->m; x->t and x->mode are ignored.
    It has all products that f has: value, tangent, adjoint, tangent2 (with tangent2 of f) and adjoint_tangent.  ctx is
-   the solver.  Its status is a value < 0 where there is no steady state; costate_steady_message says why.  Points that
+   the solver.  Where no steady state is found it returns a value < 0, and costate_steady_message says why.  Points that
    were solved last are kept, so that derivatives do not follow the solution again.  One thread at a time. */
 costate_map costate_steady_map(const costate_steady *);
 

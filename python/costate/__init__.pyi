@@ -15,7 +15,7 @@ _Way: TypeAlias = Literal["auto", "complex step", "differences"]
 __version__: str
 __all__ = ["AfterStep", "BoundaryProblem", "Bounds", "CostateError", "DerivativeWarning", "Event", "Finding",
            "Functional", "Map", "Model", "ModelError", "NotTraced", "Problem", "Projection", "Relation",
-           "Relaxation", "Residual", "Result", "Review", "Run", "Transition", "from_cfunc", "from_numba",
+           "Relaxation", "Residual", "Result", "Review", "Run", "SteadyState", "Transition", "from_cfunc", "from_numba",
            "from_sympy", "load_method", "methods", "option_names", "solve_ivp", "version"]
 
 def version() -> str: ...

@@ -566,7 +566,7 @@ class Problem(OfProblem):
         return _consistent.consistent(self, t, y0, p, yp0) if other is None else other.consistent(t, y0, p, yp0)
 
     def steady(self, y0=None, p=None, *, t=0.0):
-        """The steady state that the solution from y0 tends to: a SteadyState.  f must not depend on t, the time at which
+        """The steady state that the solution from y0 tends to: a SteadyState.  f must not depend on the time t at which
         it is evaluated"""
         return SteadyState(self, y0, p, t)
 

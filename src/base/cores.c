@@ -8,6 +8,7 @@
 #if defined __unix__ || defined __APPLE__
 #include <unistd.h>
 #endif
+#include "base/windows.h"
 #ifdef __linux__
 #include <sched.h>
 _Static_assert(sizeof(cpu_set_t) <= sizeof ((affinity *)0)->set, "the system's set of cores is larger than ours");
@@ -65,6 +66,10 @@ static int on_line(void)
 #ifdef _SC_NPROCESSORS_ONLN
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     if (count > 0 && count < INT_MAX) return (int)count;
+#endif
+#ifdef _WIN32
+    unsigned long active = GetActiveProcessorCount(EVERY_GROUP);
+    if (active > 0 && active < INT_MAX) return (int)active;
 #endif
     return 1;
 }

@@ -22,7 +22,7 @@ int entry_refuse(verdict *v)
     int status = v->status;
     fail(v, COSTATE_BAD_ARGUMENT, "A callback called the solver that called it: a solver can run only one call at a "
          "time. Give the callback a solver of its own. (If an exception or longjmp left the first call, end it with "
-         "costate_abandon or costate_bvp_abandon.)");
+         "costate_abandon, or the call for solvers of its kind, as costate_bvp_abandon.)");
     v->status = status;
     return 0;
 }

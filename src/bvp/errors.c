@@ -13,6 +13,7 @@
    point is determined once with its linear system: see amplification. */
 #include <math.h>
 #include <stdlib.h>
+#include "base/modulus.h"
 #include "base/random.h"
 #include "base/vec.h"
 #include "bvp/bvp.h"
@@ -55,7 +56,7 @@ static int of_equations(bvp *b, int i, int k, double sh, double *e, double *d)
     weights_at(b, y, y + b->L, b->stage.w);
     TRY(filter(b, i, k, sh));
     for (int c = 0; c < b->n; c++) {
-        e[c] = b->stage.w[c] * hypot(b->est.filtered[2 * c], b->est.filtered[2 * c + 1]);
+        e[c] = b->stage.w[c] * modulus(b->est.filtered[2 * c], b->est.filtered[2 * c + 1]);
         d[c] = b->stage.w[c] * sh * b->stage.E[c];
     }
     return 0;

@@ -24,6 +24,16 @@ void lock_free(struct lock *l)
 void lock(struct lock *l) { if (l) pthread_mutex_lock(&l->mutex); }
 void unlock(struct lock *l) { if (l) pthread_mutex_unlock(&l->mutex); }
 
+#elif defined _WIN32
+#include "base/windows.h"
+
+struct lock { slim_lock one; };
+
+struct lock *lock_new(void) { return calloc(1, sizeof(struct lock)); }
+void lock_free(struct lock *l) { free(l); }
+void lock(struct lock *l) { if (l) AcquireSRWLockExclusive(&l->one); }
+void unlock(struct lock *l) { if (l) ReleaseSRWLockExclusive(&l->one); }
+
 #else
 struct lock *lock_new(void) { return NULL; }
 void lock_free(struct lock *l) { (void)l; }

@@ -8,6 +8,7 @@
    by b - A x, and corrected by further cycles as long as they reduce it. */
 #include <math.h>
 #include <string.h>
+#include "base/modulus.h"
 #include "base/vec.h"
 #include "linsol/gmres.h"
 #include "linsol/orthogonal.h"
@@ -46,7 +47,7 @@ static double rotate(int k, double *h, double *cs, double *sn, double *g)
         h[j + 1] = -sn[j] * h[j] + cs[j] * h[j + 1];
         h[j] = a;
     }
-    double r = hypot(h[k], h[k + 1]);
+    double r = modulus(h[k], h[k + 1]);
     cs[k] = r > 0 ? h[k] / r : 1;
     sn[k] = r > 0 ? h[k + 1] / r : 0;
     h[k] = r;

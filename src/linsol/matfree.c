@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/modulus.h"
 #include "base/vec.h"
 #include "linsol/gmres.h"
 #include "linsol/left.h"
@@ -130,7 +131,7 @@ static int ilu_setup(shifts *s, double sigma, const costate_point *x)
 int matfree_setup(shifts *s, factors *f, double h)
 {
     const costate_preconditioner *p = s->o->preconditioner;
-    double im, re = shifts_sigma(s, 0, &im), sigma = hypot(re, im) / h;
+    double im, re = shifts_sigma(s, 0, &im), sigma = modulus(re, im) / h;
     costate_point x = equation_point(s->maps, f->t, f->y, f->yp);
     if (s->ilu) return ilu_setup(s, sigma, &x);
     return preconditioner_code(s, p && p->setup ? p->setup(sigma, &x, p->ctx) : 0, "setup");

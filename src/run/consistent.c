@@ -20,6 +20,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "base/modulus.h"
 #include "run/consistent.h"
 
 /* In tolerances.  A run leaves a part of its tolerance in the constraints, with ros2 and radau1a the error of a step.
@@ -87,7 +88,7 @@ static int without_slope(costate *c, jump *x)
 static int shift(costate *c, double sigma)
 {
     double im, re = c->st.sh->matfree ? shifts_sigma(c->st.sh, 0, &im) : 0;
-    if (c->st.sh->matfree) return shifts_factor(c->st.sh, &c->st.lin, hypot(re, im) / sigma, &c->st.fac);
+    if (c->st.sh->matfree) return shifts_factor(c->st.sh, &c->st.lin, modulus(re, im) / sigma, &c->st.fac);
     return mass_shift(c->st.sh, sigma, &c->st.lin);
 }
 

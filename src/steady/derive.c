@@ -43,8 +43,9 @@ static void scatter(const steady *s, const limit *x, double factor, const double
 /* may a derivative by p be formed? */
 static int turning_known(steady *s, const limit *x)
 {
-    return x->turns >= 0 ? 0 : fail(&s->v, COSTATE_MISSING, "Whether the linear invariants of f depend on parameters is "
-                                    "seen from rhs.tangent, which is missing; options.invariant takes invariants.");
+    if (x->turns >= 0) return 0;
+    return fail(&s->v, COSTATE_MISSING, "Whether the linear invariants of f depend on parameters is seen from "
+                "rhs.tangent, which is missing; options.invariant takes invariants.");
 }
 
 /* out_i += w_i . E''(y*)[z, d] */

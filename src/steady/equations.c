@@ -5,6 +5,22 @@
 #include "maps/callbacks.h"
 #include "steady/steady.h"
 
+void steady_weights(const steady *s, const double *y, double *w)
+{
+    const costate_options *o = &s->flow.o;
+    for (int i = 0; i < s->n; i++) {
+        double rtol = o->rtol_vector ? o->rtol_vector[i] : o->rtol > 0 ? o->rtol : 1e-6;
+        double atol = o->atol_vector ? o->atol_vector[i] : o->atol > 0 ? o->atol : 1e-6;
+        w[i] = 1 / (atol + rtol * fabs(y[i]));
+    }
+}
+
+double steady_relative(const steady *s, int i, double a, double b)
+{
+    double size = fmax(s->flow.size[i], fmax(fabs(a), fabs(b)));
+    return size > 0 ? fabs(a - b) / size : 0;
+}
+
 void steady_bind(steady *s, const limit *x)
 {
     maps_bind(&s->maps, x->p);

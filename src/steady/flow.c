@@ -2,8 +2,9 @@
 
    The run pauses after a number of steps that grows geometrically, and Newton's iteration is tried from where the
    solution is.  A zero of f that it finds is the limit if it is stable, and if the solution has halved its distance
-   from it since an earlier attempt found the same one, or is within the tolerance of it both times.  (Newton's iteration may find
-   a zero of f that the solution passes by, or one beyond a border between the regions of two steady states.) */
+   from it since an earlier attempt found the same one, or is within the tolerance of it both times.  (Newton's
+   iteration may find a zero of f that the solution passes by, or one beyond a border between the regions of two steady
+   states.) */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -16,8 +17,7 @@ static const double GROWTH = 1.25,              /* of the steps between attempts
                     ALIKE = 1e-6,               /* two zeros of f, relative: they are the same */
                     AT_REST = 1e-10,            /* a start is a zero of f, relative */
                     LONG = 1e3,                 /* the time for which an approach is seen to be gradual, relative */
-                    EXCURSION = 1e-3,           /* of a component that turns, relative */
-                    BESIDE = 0.01;              /* a sample from the start, relative */
+                    EXCURSION = 1e-3;           /* of a component that turns, relative */
 
 /* ---- steps ---- */
 
@@ -111,7 +111,8 @@ static int relations_of(steady *s, limit *x, const double *y, int *same)
     int *values = s->relation;
     for (int k = 0; k < s->P.nrelations; k++) values[k] = x->relation[k];
     int status = relations_at(&s->P, &at, values);
-    if (status) return status < 0 ? fail(&s->v, COSTATE_CALLBACK, "The guard of a relation returned %d.", status) : RETRY;
+    if (status < 0) return fail(&s->v, COSTATE_CALLBACK, "The guard of a relation returned %d.", status);
+    if (status > 0) return retry(&s->v, WHY_CALLBACK);
     *same = memcmp(values, x->relation, (size_t)s->P.nrelations * sizeof *values) == 0;
     memcpy(x->relation, values, (size_t)s->P.nrelations * sizeof *values);
     return 0;
@@ -128,12 +129,6 @@ static int look_for_zero(steady *s, limit *x, double time)
     TRY(stable_zero(s, x, time));
     TRY(relations_of(s, x, x->y, &same));
     return same ? 0 : retry(&s->v, WHY_NEWTON);
-}
-
-double steady_relative(const steady *s, int i, double a, double b)
-{
-    double size = fmax(s->flow.size[i], fmax(fabs(a), fabs(b)));
-    return size > 0 ? fabs(a - b) / size : 0;
 }
 
 static double apart(const steady *s, const double *a, const double *b)
@@ -177,8 +172,8 @@ static int no_limit(steady *s, double t)
     int most = 0;
     for (int i = 1; i < s->n; i++) if (f->turns[i] > f->turns[most]) most = i;
     if (f->turns[most] >= TURNS)
-        return fail(&s->v, COSTATE_NO_LIMIT, "The solution does not come to rest until t = %.6g: y[%d] = %.4g has turned "
-                    "%d times, as in a periodic solution.", t, most, f->y[most], f->turns[most]);
+        return fail(&s->v, COSTATE_NO_LIMIT, "The solution does not come to rest until t = %.6g: y[%d] = %.4g has "
+                    "turned %d times, as in a periodic solution.", t, most, f->y[most], f->turns[most]);
     if (r->slowest >= 0)
         return fail(&s->v, COSTATE_NO_LIMIT, "The solution reaches no stable steady state until t = %.6g.  One that "
                     "Newton's iteration found is not stable: disturbances of it change as exp(%.3g t).", t, r->slowest);
@@ -187,8 +182,8 @@ static int no_limit(steady *s, double t)
                     "f_y vanishes there in some direction, and derivatives do not exist.");
     if (r->rank >= 0)
         return fail(&s->v, COSTATE_NO_LIMIT, "No steady state until t = %.6g is determined: f_y has rank %d for %d "
-                    "states, with %d linear invariants; y[%d] is among what may be anything, or the solution drifts, or "
-                    "comes to rest more slowly than exponentially.  If it has an invariant that is not linear, "
+                    "states, with %d linear invariants; y[%d] is among what may be anything, or the solution drifts, "
+                    "or comes to rest more slowly than exponentially.  If it has an invariant that is not linear, "
                     "options.invariant takes it.", t, r->rank, s->n, r->invariants, r->free);
     return fail(&s->v, COSTATE_NO_LIMIT, "The solution does not come to rest until t = %.6g, after %d steps.", t,
                 f->accepted);
@@ -204,8 +199,8 @@ static int go_on(steady *s, double *t, const double *p, int *ended)
     *t = costate_time(f->solver);
     *ended = status == COSTATE_OK || status == COSTATE_MAX_STEPS || f->accepted >= f->o.max_steps;
     if (f->event_fired >= 0)
-        return fail(&s->v, COSTATE_BAD_ARGUMENT, "event[%d] fired at t = %.10g on the way to a steady state, which would "
-                    "depend on what it changed.", f->event_fired, *t);
+        return fail(&s->v, COSTATE_BAD_ARGUMENT, "event[%d] fired at t = %.10g on the way to a steady state, which "
+                    "would depend on what it changed.", f->event_fired, *t);
     if (*ended || (status == COSTATE_STOPPED && !f->stopped)) return 0;
     return fail(&s->v, status, "On the way to a steady state: %s", costate_message(f->solver));
 }
@@ -231,14 +226,6 @@ static void start(steady *s, const double *y0, const double *p, const double *m)
     s->samples = 0;
     s->refused = (refusals){.rank = -1, .slowest = NAN};
     s->count = (costate_steady_stats){.calls = s->count.calls};
-}
-
-void steady_sample(const steady *s, const limit *x, int k, double *y)
-{
-    double most = 0;
-    for (int i = 0; i < s->n; i++) most = fmax(most, fabs(x->y0[i]));
-    for (int i = 0; i < s->n; i++)              /* another part of each: a ratio of states is no invariant */
-        y[i] = x->y0[i] + k * BESIDE * (fabs(x->y0[i]) + 0.1 * most) * (1 + 0.5 * sin(3 * i + 1));
 }
 
 /* Jacobians there, where f is defined */

@@ -1,4 +1,5 @@
-/* invariants.c (steady) - the rank of f_y, and linear invariants from its left null space (mathematics, eq. 17.3, 17.4).
+/* invariants.c (steady) - the rank of f_y, and linear invariants from its left null space (mathematics, eq. 17.3,
+   17.4).
 
    Elimination with complete pivoting, P D' Q = L U, of D = f_y with its rows and columns scaled to a largest entry of 1
    (LAPACK's dgetc2).  Pivots that are round-off end it: r of them are left.  For each other row i
@@ -18,9 +19,10 @@
 #include "steady/steady.h"
 
 enum { LARGEST_DENOMINATOR = 64 };
-static const double ROUND_OFF = 1e-11,          /* of a pivot, and of w^T D beside |w|^T |D| */
+static const double ROUND_OFF = 1e-11,          /* of a pivot; of w^T D, in units of |w|^T |D| */
                     DIFFERENCED = 1e-5,         /* the same, where D is made by differences */
-                    NEAR = 100;                 /* a fraction, in these units */
+                    NEAR = 100,                 /* a fraction, in these units */
+                    BESIDE = 0.01;              /* a sample from the start, relative */
 
 static double blur(const steady *s) { return s->maps.form.differenced ? DIFFERENCED : ROUND_OFF; }
 
@@ -132,6 +134,14 @@ int steady_hold(steady *s, const double *D, int null, limit *x)
 /* ---- invariants that depend on parameters ----
 
    With w(p)^T E_y = 0 at y* for all p, w' by p is w'^T E_y = -w^T E_yp.  It acts on M (y* - y0) = E_y z. */
+
+void steady_sample(const steady *s, const limit *x, int k, double *y)
+{
+    double most = 0;
+    for (int i = 0; i < s->n; i++) most = fmax(most, fabs(x->y0[i]));
+    for (int i = 0; i < s->n; i++)              /* another part of each: a ratio of states is no invariant */
+        y[i] = x->y0[i] + k * BESIDE * (fabs(x->y0[i]) + 0.1 * most) * (1 + 0.5 * sin(3 * i + 1));
+}
 
 /* Is w_i^T E_pm = 0 here, in each parameter and memory variable? */
 static int stays_at(steady *s, const limit *x, const double *y, int *stays)

@@ -25,8 +25,8 @@ static int factored(steady *s, int k)
     int status = steady_jacobian(s, x->y, s->D);
     if (status == 0) status = steady_factor(s, x, s->D);
     if (status > 0)
-        status = fail(&s->v, cause_status(s->v.why), "The Jacobian of f at the steady state cannot be formed again: f has "
-                      "changed.");
+        status = fail(&s->v, cause_status(s->v.why), "The Jacobian of f at the steady state cannot be formed again: f "
+                      "has changed.");
     if (status == 0) s->current = k;
     return status;
 }

@@ -1,4 +1,5 @@
-/* solver.c (steady) - creates and frees a solver of steady states: checks arguments, sets up its maps and its memory. */
+/* solver.c (steady) - creates and frees a solver of steady states: checks arguments, sets up its maps and its memory.
+   */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +15,6 @@ int steady_begin(steady *s)
     if (!s->block) return s->v.status;          /* costate_steady_new failed: keep its message */
     verdict_clear(&s->v);
     return COSTATE_OK;
-}
-
-void steady_weights(const steady *s, const double *y, double *w)
-{
-    const costate_options *o = &s->flow.o;
-    for (int i = 0; i < s->n; i++) {
-        double rtol = o->rtol_vector ? o->rtol_vector[i] : o->rtol > 0 ? o->rtol : 1e-6;
-        double atol = o->atol_vector ? o->atol_vector[i] : o->atol > 0 ? o->atol : 1e-6;
-        w[i] = 1 / (atol + rtol * fabs(y[i]));
-    }
 }
 
 /* ---- arguments ---- */
@@ -116,8 +107,8 @@ static void layout(steady *s, cursor *at)
     s->J = take(at, 2 * s->maps.entries);
     TAKE(at, n * n, &s->D, &s->A, &s->L, &s->sample[0], &s->sample[1]);
     s->M = s->maps.M || s->maps.residual ? take(at, n * n) : NULL;
-    TAKE(at, n, &s->flow.extreme, &s->flow.size, &s->seen, &s->r, &s->w, &s->d, &s->z, &s->e, &s->own.at_start, &s->row_scale, &s->re,
-         &s->im, &s->to, &s->to2, &s->back, &s->weights);
+    TAKE(at, n, &s->flow.extreme, &s->flow.size, &s->seen, &s->own.at_start, &s->row_scale);
+    TAKE(at, n, &s->r, &s->w, &s->d, &s->z, &s->e, &s->re, &s->im, &s->to, &s->to2, &s->back, &s->weights);
 }
 
 static int *take_whole(int **at, size_t count)

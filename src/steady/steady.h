@@ -30,7 +30,7 @@ typedef struct {
     double slowest;                     /* as in costate_steady_stats */
 } limit;
 
-/* Jacobians of E that a linear invariant must annihilate, too: at the start and near it. */
+/* Jacobians of E at the start and near it, which a linear invariant must annihilate as well as that here. */
 enum { SAMPLES = 2 };
 
 typedef struct {                        /* the run towards a steady state */
@@ -43,7 +43,8 @@ typedef struct {                        /* the run towards a steady state */
     double *y;                          /* L: the state */
     double *extreme;                    /* n: the largest or least value since a component turned */
     double *size;                       /* n: the largest modulus of each component so far */
-    int *turns, *way;                   /* n: how often a component has set off, or turned; 1: it rises, -1: it falls, 0: neither */
+    int *turns, *way;                   /* n: how often a component has set off, or turned; 1: it rises, -1: it falls,
+                                           0: neither */
     int accepted, until;                /* steps so far; where the next attempt is due */
     int event_fired;                    /* its number; -1: none */
     int stopped;                        /* by the user's on_step */
@@ -102,9 +103,12 @@ static inline int steady_given(const steady *s) { return s->o.invariant.value !=
 /* solver.c */
 int steady_begin(steady *);                                     /* 0, or why costate_steady_new failed */
 void steady_free(steady *);
-void steady_weights(const steady *, const double *y, double *w);        /* 1/(atol + rtol |y|) */
 
-/* equations.c: the maps at (y, p, m) of a limit, with its relations */
+/* equations.c */
+void steady_weights(const steady *, const double *y, double *w);        /* 1/(atol + rtol |y|) */
+/* the difference of two values of component i, relative to the largest modulus that it has had */
+double steady_relative(const steady *, int i, double a, double b);
+/* the maps at (y, p, m) of a limit, with its relations */
 void steady_bind(steady *, const limit *);
 costate_point steady_point(const steady *, const double *y);
 int steady_jacobian(steady *, const double *y, double *D);      /* E_y, dense */
@@ -118,6 +122,7 @@ int invariant_adjoint(steady *, const limit *, const double *y, const double *w,
 void steady_rank(steady *, const double *D, int *row, double *w, int *null);
 /* Which of the `null` vectors x.w annihilate E_y at all samples, and E at x.y?  Those come first; x.k, x.W */
 int steady_hold(steady *, const double *D, int null, limit *x);
+void steady_sample(const steady *, const limit *, int k, double *y);    /* n: where sample k is */
 int steady_turns(steady *, limit *);                            /* x.turns, x.z; with A factored */
 
 /* newton.c: to round-off from limit.y; RETRY: it does not converge, or (*halves) only as at a double zero */
@@ -126,10 +131,7 @@ int steady_newton(steady *, limit *, int *halves);
 /* stability.c: limit.slowest, with A factored */
 int steady_stability(steady *, limit *);
 
-/* flow.c: the difference of two values of component i, relative to the largest modulus that it has had */
-double steady_relative(const steady *, int i, double a, double b);
-void steady_sample(const steady *, const limit *, int k, double *y);    /* n: where sample k is */
-/* the solver of the runs */
+/* flow.c: the solver of the runs */
 int steady_flow_init(steady *);
 /* follows the solution from y (n) to a steady state, into `candidate` */
 int steady_follow(steady *, const double *y0, const double *p, const double *m);

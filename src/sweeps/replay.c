@@ -20,6 +20,7 @@ typedef struct {
     record now, prev;
     int begins;                 /* the step does not use earlier ones */
     double shift;               /* t minus the t of the tape, at the start of the step */
+    double later;               /* t1 minus the t1 of the tape */
     int event;                  /* in which the step ends */
 } replay;
 
@@ -134,14 +135,22 @@ static int step_to_event(replay *x, const mapped *e)
     return 0;
 }
 
+static int ends_before(const replay *x, double end)
+{
+    return fail(&x->c->v, COSTATE_OUT_OF_RANGE, "The last step of this replay would end at t = %.10g, before it begins "
+                "at %.10g: run it again instead.", end, x->tape->list[x->k].t + x->shift);
+}
+
 static int step_by_rule(replay *x)
 {
     const record *r = &x->tape->list[x->k];
     op o = step_of(x->tape, x->k, x->next);
     if (o.rule == TO_EVENT) return step_to_event(x, &x->tape->maps.list[o.which]);
-    double h = o.rule == FROZEN ? r->h : r->h - x->shift;
-    TRY(step_again(x, h, o.rule == FROZEN ? end_of_shifted(x, h) : r->end));
-    if (o.rule != FROZEN) x->shift = 0;
+    double later = o.rule == TO_END ? x->later : 0;
+    double h = o.rule == FROZEN ? r->h : r->h - x->shift + later;
+    if (later != 0 && h * r->h <= 0) return ends_before(x, r->end + later);
+    TRY(step_again(x, h, o.rule == FROZEN ? end_of_shifted(x, h) : r->end + later));
+    if (o.rule != FROZEN) x->shift = later;
     return 0;
 }
 
@@ -268,7 +277,8 @@ static int begin_onto(replay *x)
     return 0;
 }
 
-static int replay_all(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)
+static int replay_all(costate *c, const costate_tape *tape, double *y, const double *p, double later,
+                      costate_tape *onto)
 {
     TRY(check_vector(c, "y", y, (size_t)c->st.N));
     TRY(check_vector(c, "p", p, (size_t)c->st.np));
@@ -277,7 +287,7 @@ static int replay_all(costate *c, const costate_tape *tape, double *y, const dou
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
     if (c->work.yp) memset(c->work.yp, 0, (size_t)c->st.n * sizeof *c->work.yp);
     memory_bind(&c->st, c->work.y, tape->maps.count > 0 ? tape->maps.list[0].from : tape->mode);
-    replay x = {.c = c, .tape = tape, .onto = onto};
+    replay x = {.c = c, .tape = tape, .onto = onto, .later = later};
     TRY(begin_onto(&x));
     TRY(all_again(&x));
     verdict_at(&c->v, tape->from.t1 + x.shift);
@@ -285,10 +295,11 @@ static int replay_all(costate *c, const costate_tape *tape, double *y, const dou
     return onto ? tape_end(&c->st, onto, 1, c->v.t, y, c->maps.bound.situation) : COSTATE_OK;
 }
 
-static int replay_taken(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)
+static int replay_taken(costate *c, const costate_tape *tape, double *y, const double *p, double later,
+                        costate_tape *onto)
 {
     TRY(tape_begin(c, tape));
-    int status = replay_all(c, tape, y, p, onto);
+    int status = replay_all(c, tape, y, p, later, onto);
     tape_leave(tape);
     return status;
 }
@@ -296,13 +307,19 @@ static int replay_taken(costate *c, const costate_tape *tape, double *y, const d
 int solver_replay(costate *c, const costate_tape *tape, double *y, const double *p)
 {
     TRY(begin(c));
-    return replay_taken(c, tape, y, p, NULL);
+    return replay_taken(c, tape, y, p, 0, NULL);
 }
 
-int solver_replay_onto(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)
+int solver_replay_later(costate *c, const costate_tape *tape, double *y, const double *p, double later,
+                        costate_tape *onto)
 {
     TRY(begin(c));
     if (!onto || onto == tape)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, onto ? "onto is the tape itself." : "onto is NULL.");
-    return replay_taken(c, tape, y, p, onto);
+    return replay_taken(c, tape, y, p, later, onto);
+}
+
+int solver_replay_onto(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)
+{
+    return solver_replay_later(c, tape, y, p, 0, onto);
 }

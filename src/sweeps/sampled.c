@@ -24,6 +24,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/larger.h"
+#include "base/modulus.h"
 #include "base/vec.h"
 #include "solver/options.h"
 #include "sweeps/sampled.h"
@@ -211,7 +212,7 @@ static int local_error(sampled *s, const sweep_state *w)
     for (int j = 0; j < w->g.m; j++) {
         double r = 0;
         if (s->part[j] > 0) TRY(relative(c, w, j, &r));
-        s->part[j] = s->part[j] > 0 ? r / hypot(r, 0.1 * s->part[j]) : 1;
+        s->part[j] = s->part[j] > 0 ? r / modulus(r, 0.1 * s->part[j]) : 1;
     }
     return first_slope(c, &w->now, w->g.m, w->g.lambda, c->d.V);
 }

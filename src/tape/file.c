@@ -1,5 +1,5 @@
-/* file.c - the medium of tapes that are kept in a file of the system, by the calls of POSIX.  Where these are missing
-   no tape can be kept in a file. */
+/* file.c - the medium of tapes that are kept in a file of the system, by the calls of POSIX, or by those of the C
+   library of Windows.  Elsewhere no tape can be kept in a file. */
 #define _DEFAULT_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,12 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#elif defined _WIN32
+#include <fcntl.h>
+#include <io.h>
+#include <share.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #endif
 
 typedef struct { int fd; char path[]; } file;       /* fd: -1 if it is not open; a test expects it first */
@@ -26,6 +32,13 @@ void *file_new(const char *path)
 }
 
 static const char *name(const void *own) { return ((const file *)own)->path; }
+
+#if defined __unix__ || defined __APPLE__ || defined _WIN32
+static int failed(const file *f, verdict *v, const char *what)
+{
+    return fail(v, COSTATE_IO, "The tape's file %s could not be %s: %s.", f->path, what, strerror(errno));
+}
+#endif
 
 #if defined __unix__ || defined __APPLE__
 
@@ -76,11 +89,6 @@ static void expect(void *own, uint64_t at, size_t bytes)
 
 /* ---- opening ---- */
 
-static int failed(const file *f, verdict *v, const char *what)
-{
-    return fail(v, COSTATE_IO, "The tape's file %s could not be %s: %s.", f->path, what, strerror(errno));
-}
-
 static int open_file(void *own, verdict *v, opening how)
 {
     static const int flags[] = {[CREATE] = O_RDWR | O_CREAT, [EXTEND] = O_RDWR, [READ] = O_RDONLY};
@@ -98,6 +106,52 @@ static int open_file(void *own, verdict *v, opening how)
     if (locked == 0) return 0;
     if (errno != EWOULDBLOCK) return failed(f, v, "locked");
     return fail(v, COSTATE_IO, "The tape's file %s is written by another run.", f->path);
+}
+
+#elif defined _WIN32
+
+/* at once, whose number must fit an int */
+static unsigned portion(size_t bytes) { return bytes < 1u << 30 ? (unsigned)bytes : 1u << 30; }
+
+static void close_file(void *own)
+{
+    file *f = own;
+    if (f->fd >= 0) _close(f->fd);
+    f->fd = -1;
+}
+
+static int cut(void *own, uint64_t at)
+{
+    errno = _chsize_s(((const file *)own)->fd, (int64_t)at);
+    return errno == 0 ? 0 : -1;
+}
+
+static int64_t read_at(void *own, void *to, size_t bytes, uint64_t at)
+{
+    int fd = ((const file *)own)->fd;
+    return _lseeki64(fd, (int64_t)at, SEEK_SET) < 0 ? -1 : _read(fd, to, portion(bytes));
+}
+
+static int64_t write_at(void *own, const void *from, size_t bytes, uint64_t at)
+{
+    int fd = ((const file *)own)->fd;
+    return _lseeki64(fd, (int64_t)at, SEEK_SET) < 0 ? -1 : _write(fd, from, portion(bytes));
+}
+
+static int64_t size(void *own) { return _filelengthi64(((const file *)own)->fd); }
+static void expect(void *own, uint64_t at, size_t bytes) { (void)own, (void)at, (void)bytes; }
+
+/* Whoever writes denies writing to others, which then have no access. */
+static int open_file(void *own, verdict *v, opening how)
+{
+    static const int flags[] = {[CREATE] = _O_RDWR | _O_CREAT, [EXTEND] = _O_RDWR, [READ] = _O_RDONLY};
+    file *f = own;
+    errno = _sopen_s(&f->fd, f->path, flags[how] | _O_BINARY | _O_NOINHERIT, how == READ ? _SH_DENYNO : _SH_DENYWR,
+                     _S_IREAD | _S_IWRITE);
+    if (errno == 0) return 0;
+    f->fd = -1;
+    if (how == READ || errno != EACCES) return failed(f, v, how == CREATE ? "made" : "opened");
+    return fail(v, COSTATE_IO, "The tape's file %s is written by another run, or may not be written.", f->path);
 }
 
 #else

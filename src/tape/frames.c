@@ -50,6 +50,24 @@ static int damaged(const frames *f, verdict *v, uint64_t at)
                 frames_name(f), (unsigned long long)at);
 }
 
+/* The sums are those of words, which the other order of bytes reverses: its head is right once they are reversed. */
+static int is_of_other_order(const frame *head)
+{
+    unsigned char bytes[sizeof *head];
+    frame other;
+    memcpy(bytes, head, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        ((unsigned char *)&other)[i] = bytes[i - i % sizeof(uint64_t) + sizeof(uint64_t) - 1 - i % sizeof(uint64_t)];
+    return other.check == check_of(&other);
+}
+
+static int wrong_head(const frames *f, verdict *v, const frame *head, uint64_t at)
+{
+    if (!is_of_other_order(head)) return damaged(f, v, at);
+    return fail(v, COSTATE_BAD_TAPE, "The tape's file %s was written on a machine with the other byte order (little or "
+                "big endian): its numbers can only be read on a machine like that one.", frames_name(f));
+}
+
 static int enlarge(verdict *v, buffer *b, size_t bytes)
 {
     if (bytes <= b->room) return 0;
@@ -257,7 +275,7 @@ int frames_next(frames *f, verdict *v, frame *head, buffer *data, int *there)
     if (size - at < sizeof *head) return 0;
     TRY(read_there(f, v, head, sizeof *head, at));
     if (is_blank(head, sizeof *head)) return 0;
-    if (head->check != check_of(head)) return damaged(f, v, at);
+    if (head->check != check_of(head)) return wrong_head(f, v, head, at);
     if (head->bytes > size - at - sizeof *head) return 0;
     size_t bytes = (size_t)head->bytes;
     TRY(enlarge(v, data, bytes));

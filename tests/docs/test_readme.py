@@ -85,7 +85,8 @@ def first_cell(row):
 
 
 HEADERS = tuple("include/costate/%s.h" % name for name in ("costate", "accuracy", "bvp", "ensemble", "lanes",
-                                                         "linsol", "operators", "petsc", "pieces", "program"))
+                                                         "linsol", "operators", "periodic", "petsc", "pieces",
+                                                         "program", "steady"))
 
 
 def header_names():
@@ -94,11 +95,12 @@ def header_names():
     names = set(re.findall(r"\b(costate_\w+)\s*\(", text)) | set(re.findall(r"\bCOSTATE_[A-Z][A-Z_0-9]+\b", text))
     names -= {"COSTATE_VERSION", "COSTATE_H", "COSTATE_LANES_H", "COSTATE_LINSOL_H", "COSTATE_BVP_H",
               "COSTATE_ENSEMBLE_H", "COSTATE_PETSC_H", "COSTATE_ACCURACY_H", "COSTATE_OPERATORS_H", "COSTATE_PIECES_H",
-              "COSTATE_PROGRAM_H"}
+              "COSTATE_PROGRAM_H", "COSTATE_PERIODIC_H", "COSTATE_STEADY_H"}
     for struct in ("costate_options", "costate_stats", "costate_times", "costate_conditions", "costate_bvp_options",
                    "costate_bvp_stats", "costate_bvp_tangents", "costate_bvp_adjoints", "costate_bvp_second",
                    "costate_members", "costate_ensemble_report", "costate_functional", "costate_derivatives",
-                   "costate_estimate", "costate_goal", "costate_part", "costate_polynomial"):
+                   "costate_estimate", "costate_goal", "costate_part", "costate_polynomial", "costate_periodic_options",
+                   "costate_orbit", "costate_steady_options", "costate_steady_stats"):
         body = re.findall(r"typedef struct \{([^{}]*)\} " + struct + ";", text)[0]
         for line in body.split(";"):
             line = re.sub(r"\(\*(\w+)\)(\([^)]*\)|\[\w+\])", r"\1", line)

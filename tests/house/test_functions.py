@@ -1,5 +1,5 @@
-"""Equation files, numbers.hpp, lanes.hpp and SymPy's printer know the same mathematical functions, which the document
-lists and the tests of each call; it also lists the reserved words.
+"""Equation files, numbers.hpp, lanes.hpp, SymPy's printer and the page that computes know the same mathematical
+functions, which the document lists and the tests of each call; it also lists the reserved words.
 
     test_functions.py SOURCE     reports in the format of cmocka"""
 
@@ -65,6 +65,17 @@ def test_lanes():
 def test_sympy():
     text = re.search(r"^FUNCTIONS = (\{.*?\}\})$", read("python/costate/_sympy.py"), re.M | re.S)[1]
     same(re.findall(r"\b[a-z]+\d*\b", " ".join(re.findall(r'"([^"]*)"', text))), EQUATIONS - POWERS, "_sympy.py")
+
+
+def test_page():
+    """it serves or refuses each by its name, from one table"""
+    sys.path.insert(0, os.path.join(root, "docs", "site", "compute"))
+    from table import table
+    found = table()
+    served = {name for name in found["derivatives"] if re.fullmatch(r"\w+", name)}
+    same(served | set(found["withKinks"]) | set(found["aliases"]), EQUATIONS | {*ALIASES, *WRITTEN_OUT, "if", "fabs"},
+         "table.py")
+    assert not served & set(found["withKinks"])
 
 
 def test_tests_call_each():

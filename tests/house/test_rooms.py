@@ -22,8 +22,8 @@ compiler = [x for x in sys.argv[3:] if x != "--list"] or ["cc"]
 
 # A room may use those before it; the families are side by side and know nothing of each other.
 ROOMS = ["base", "maps", "linsol", "start", "step", "irk", families(source), "tape", "ops", "solver", "choice",
-         "run", "sweeps", "estimates", "checks", "calls", "bvp", "lanes", "ensemble", "operators", "pieces",
-         "program"]
+         "run", "sweeps", "estimates", "checks", "calls", "bvp", "steady", "periodic", "lanes", "ensemble",
+         "operators", "pieces", "program"]
 PLACE = {name: k for k, names in enumerate(ROOMS) for name in ([names] if isinstance(names, str) else names)}
 BESIDE = {"petsc"}                              # a library of its own: it uses no room, and no room uses it
 MADE = {"methods.c": "step"}                    # by codegen: the descriptors

@@ -68,8 +68,8 @@ static void companion(void **state)
     has(N, x, y, 1e-9);
 }
 
-/* D^-1 T D, where T is tridiagonal and constant along diagonals, with the eigenvalues a + 2 sqrt(b c) cos(k pi/(n + 1)),
-   and D contains powers of 2 up to 2^40: without balancing they are lost */
+/* D^-1 T D, where T is tridiagonal and constant along diagonals, with the eigenvalues a + 2 sqrt(b c) cos(k pi/(n +
+   1)), and D contains powers of 2 up to 2^40: without balancing they are lost */
 static void toeplitz(int n, double a, double b, double c)
 {
     double x[MOST], y[MOST];

@@ -115,8 +115,8 @@ def library():
     return os.path.join(build, "libcostate.so")
 
 
-HEADERS = ("costate.h", "accuracy.h", "bvp.h", "ensemble.h", "lanes.h", "linsol.h", "operators.h", "pieces.h",
-           "program.h")
+HEADERS = ("costate.h", "accuracy.h", "bvp.h", "ensemble.h", "lanes.h", "linsol.h", "operators.h",
+           "periodic.h", "pieces.h", "program.h", "steady.h")
 
 
 def declared(*headers):

@@ -5,6 +5,8 @@
 #include <costate/ensemble.h>
 #include <costate/linsol.h>
 #include <costate/operators.h>
+#include <costate/periodic.h>
+#include <costate/steady.h>
 #include <costate/pieces.h>
 #include <costate/program.h>
 

@@ -7,7 +7,8 @@ import re
 
 from external import Skipped, build, cc, folder, library, read, root, run, run_all, sanitized, write
 
-HEADERS = ("costate", "bvp", "ensemble", "accuracy", "operators", "pieces", "program")
+HEADERS = ("costate", "bvp", "ensemble", "accuracy", "operators", "periodic", "pieces",
+           "program", "steady")
 PROGRAM = r"""
 #include <costate/costate.h>
 #include <costate/bvp.h>

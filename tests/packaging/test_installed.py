@@ -26,7 +26,8 @@ def test_every_file_is_there():
                   i.lib + "/cmake/costate/costateConfig.cmake", i.lib + "/cmake/costate/costateConfigVersion.cmake",
                   i.lib + "/cmake/costate/costateAddModel.cmake",
                   *(i.include + "/costate/%s.h" % name for name in ("costate", "bvp", "ensemble",
-                                                                       "linsol", "operators", "pieces", "program")),
+                                                                       "linsol", "operators", "periodic", "pieces",
+                                                                       "program", "steady")),
                   *(i.include + "/costate/%s.hpp" % name for name in ("costate", "problem", "numbers")),
                   i.share + "/man/man3/costate.3"]
         lost = [file for file in wanted if not os.path.exists(file)]
@@ -38,7 +39,8 @@ def test_every_file_is_there():
 
 
 def test_headers_compile_as_cxx():
-    """those installed: accuracy.h, bvp.h, ensemble.h, linsol.h, operators.h, pieces.h, program.h, costate.hpp"""
+    """those installed: accuracy.h, bvp.h, ensemble.h, linsol.h, operators.h, periodic.h, pieces.h, program.h,
+    steady.h, costate.hpp"""
     needs("c++")
     with folder() as place:
         installed = Installed(place, "shared", "static")

@@ -12,8 +12,8 @@ static void pair(model *m)
     model_mass_action(m, N, NP, 2, list);
 }
 
-static void refused_run(const costate_problem *P, const costate_options *run, const costate_steady_options *o, int wanted,
-                        const char *word)
+static void refused_run(const costate_problem *P, const costate_options *run, const costate_steady_options *o,
+                        int wanted, const char *word)
 {
     double y[N] = {1, 0}, V[N] = {1, 0};
     costate_steady *s = costate_steady_new(NULL, P, run, o);
@@ -81,7 +81,8 @@ static void at_creation(void **state)
     refused_run(&m.P, &(costate_options){.on_event = watched}, NULL, COSTATE_BAD_ARGUMENT, "run.on_event");
     refused_run(&m.P, &(costate_options){.sum = sums}, NULL, COSTATE_BAD_ARGUMENT, "run.sum");
     refused_run(&m.P, &(costate_options){.rtol = -1}, NULL, COSTATE_BAD_ARGUMENT, "options.rtol");
-    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) refused(&m.P, &wrong[k].o, wrong[k].status, wrong[k].word);
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+        refused(&m.P, &wrong[k].o, wrong[k].status, wrong[k].word);
 }
 
 static void says(costate_steady *s, int status, int wanted, const char *word)

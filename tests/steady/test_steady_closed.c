@@ -101,6 +101,8 @@ static void check(const closed_case *c, costate_steady *s, unsigned *state)
     assert_int_equal(F.tangent(&x, &da, out, s), 0);
     for (int i = 0; i < c->n; i++) compare(c, "a tangent", out[i], exact[i].a, 1), size = fmax(size, fabs(exact[i].ab));
     memcpy(V, a.y0, sizeof a.y0);
+    memcpy(V + MOST, c->y, sizeof c->y);
+    CHECK_STEADY(s, costate_steady_solve(s, V + MOST, c->p));
     CHECK_STEADY(s, costate_steady_tangent(s, 1, V, a.p));
     assert_memory_equal(V, out, (size_t)c->n * sizeof *V);
     assert_int_equal(F.tangent2(&x, &da, &db, out, s), 0);
@@ -137,6 +139,8 @@ static void closed_forms(void **state)
             assert_int_equal(stats->invariants, c->invariants);
             assert_int_equal(stats->rank + stats->invariants, c->n);
             assert_true(stats->slowest < 0);
+            for (int i = 0; i < c->n; i++) y[i] = 1.3 * c->y[i] + 0.1;       /* another state is found in between */
+            CHECK_STEADY(s, costate_steady_solve(s, y, c->p));
             for (int i = 0; i < 3; i++) check(c, s, &random);
             costate_steady_free(s);
         }
@@ -165,6 +169,7 @@ static void rates_of_decay(void **state)
     const double other[4] = {2e-9, 1e-9, 1e-12, 3.1e-12};
     CHECK_STEADY(s, costate_steady_solve(s, y, other));
     assert_true(stats->steps > 0 && stats->steps < 60);
+    assert_float_equal(y[2] / y[1], other[2] / other[3], 1e-12);
     costate_steady_free(s);
 }
 

@@ -1,5 +1,6 @@
-/* test_steady_forms.c - steady states of problems in every form: mass matrices, algebraic equations, residuals, patterns,
-   memory variables, relations, invariants that are given or depend on parameters; and with derivatives by differences.
+/* test_steady_forms.c - steady states of problems in every form: mass matrices, algebraic equations, residuals,
+   patterns, memory variables, relations, invariants that are given or depend on parameters; and with derivatives by
+   differences.
 
    Each has a closed form over numbers with two derivatives. */
 #include "num.h"
@@ -88,28 +89,35 @@ static void algebraic_closed(const num *x, num *y)
 
 /* ---- y0' = -y0 y1, y1' = -y1: y0 exp(-y1) remains, which is not linear ---- */
 
-static graph exponential_invariant;
+static graph given_invariant;
 
 static int own_value(const costate_point *x, double *out, void *ctx)
 {
-    return (void)ctx, graph_value(&exponential_invariant, x, out), 0;
+    return (void)ctx, graph_value(&given_invariant, x, out), 0;
 }
 static int own_tangent(const costate_point *x, const costate_point *a, double *out, void *ctx)
 {
-    return (void)ctx, graph_tangent(&exponential_invariant, x, a, NULL, out), 0;
+    return (void)ctx, graph_tangent(&given_invariant, x, a, NULL, out), 0;
 }
 static int own_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
-    return (void)ctx, graph_adjoint(&exponential_invariant, x, NULL, NULL, w, g), 0;
+    return (void)ctx, graph_adjoint(&given_invariant, x, NULL, NULL, w, g), 0;
 }
 static int own_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *ctx)
 {
-    return (void)ctx, graph_tangent(&exponential_invariant, x, a, b, out), 0;
+    return (void)ctx, graph_tangent(&given_invariant, x, a, b, out), 0;
 }
 static int own_adjoint_tangent(const costate_point *x, const costate_point *a, const double *w,
                                const costate_gradient *g, void *ctx)
 {
-    return (void)ctx, graph_adjoint(&exponential_invariant, x, a, NULL, w, g), 0;
+    return (void)ctx, graph_adjoint(&given_invariant, x, a, NULL, w, g), 0;
+}
+
+static void give(costate_steady_options *o)
+{
+    o->invariants = 1;
+    o->invariant = (costate_map){.value = own_value, .tangent = own_tangent, .adjoint = own_adjoint,
+                                 .tangent2 = own_tangent2, .adjoint_tangent = own_adjoint_tangent};
 }
 
 /* with p0: y0' = -p0 y0 y1, y1' = -y1, y0 exp(-p0 y1) */
@@ -117,15 +125,25 @@ static void nonlinear(const form *c, model *m, costate_steady_options *o, costat
 {
     (void)run;
     model_begin(m, c->n, c->np);
-    graph *g = &m->f, *I = &exponential_invariant;
+    graph *g = &m->f, *I = &given_invariant;
     graph_row(g, graph_scaled(g, -1, graph_times(g, graph_p(g, 0), graph_times(g, graph_y(g, 0), graph_y(g, 1)))));
     graph_row(g, graph_scaled(g, -1, graph_y(g, 1)));
     graph_begin(I, c->n, c->np);
     int power = graph_exp(I, graph_scaled(I, -1, graph_times(I, graph_p(I, 0), graph_y(I, 1))));
     graph_row(I, graph_times(I, graph_y(I, 0), power));
-    o->invariants = 1;
-    o->invariant = (costate_map){.value = own_value, .tangent = own_tangent, .adjoint = own_adjoint,
-                                 .tangent2 = own_tangent2, .adjoint_tangent = own_adjoint_tangent};
+    give(o);
+}
+
+/* that of the volumes */
+static void given_volumes(const form *c, model *m, costate_steady_options *o, costate_options *run)
+{
+    graph *I = &given_invariant;
+    volumes(c, m, o, run);
+    graph_begin(I, c->n, c->np);
+    int sum = graph_number(I, 0);
+    for (int i = 0; i < 3; i++) sum = graph_plus(I, sum, 1, graph_times(I, graph_p(I, 1 + i), graph_y(I, i)));
+    graph_row(I, sum);
+    give(o);
 }
 
 static void by_tangents(const form *c, model *m, costate_steady_options *o, costate_options *run)
@@ -202,6 +220,7 @@ static const form forms[] = {
     {"a mass matrix", 2, 1, 0, 1, {1, 0.25, 0.7}, 1e-12, massive, massive_closed},
     {"an algebraic equation", 3, 1, 0, 1, {1, 0.25, 0.1, 0.7}, 1e-12, algebraic, algebraic_closed},
     {"an invariant that is given", 2, 1, 0, 1, {1, 0.8, 1.3}, 1e-12, nonlinear, nonlinear_closed},
+    {"the invariant of volumes", 3, 4, 0, 1, {1, 0.25, 0.1, 0.7, 1, 2, 0.3}, 1e-12, given_volumes, volumes_closed},
     {"its rows by tangents", 2, 1, 0, 1, {1, 0.8, 1.3}, 1e-12, by_tangents, nonlinear_closed},
     {"a memory variable", 1, 1, 1, 0, {3, 0.7, 1.3}, 1e-12, memory, memory_closed},
 };
@@ -211,8 +230,8 @@ enum { FORMS = sizeof forms / sizeof *forms };
 
 static void near(const form *c, const char *what, double got, double exact, double within)
 {
-    if (!(fabs(got - exact) <= within * (1 + fabs(exact)))) fail_msg("%s: %s is %.17g, exactly %.17g", c->name, what, got,
-                                                                     exact);
+    if (!(fabs(got - exact) <= within * (1 + fabs(exact))))
+        fail_msg("%s: %s is %.17g, exactly %.17g", c->name, what, got, exact);
 }
 
 static costate_point parts(const form *c, const double *x)

@@ -44,7 +44,9 @@ static int above_adjoint(const costate_point *x, const double *w, const costate_
     return 0;
 }
 
-static const costate_relation relation = {.guard = {.value = above, .tangent = above_tangent, .adjoint = above_adjoint}};
+static const costate_relation relation = {
+    .guard = {.value = above, .tangent = above_tangent, .adjoint = above_adjoint}
+};
 static const costate_problem P = {.n = 1, .np = NP, .nrelations = 1, .relation = &relation,
                                   .rhs = {.value = rate, .tangent = rate_tangent, .adjoint = rate_adjoint}};
 
@@ -71,7 +73,8 @@ static void a_zero_beyond_the_border(void **state)
     (void)state;
     costate_steady *s = costate_steady_new(NULL, &P, &run, NULL);
     int status = costate_steady_solve(s, y, p);
-    if (status != COSTATE_NO_LIMIT) fail_msg("%s, y %g: %s", costate_status_name(status), y[0], costate_steady_message(s));
+    if (status != COSTATE_NO_LIMIT)
+        fail_msg("%s, y %g: %s", costate_status_name(status), y[0], costate_steady_message(s));
     costate_steady_free(s);
 }
 

@@ -307,6 +307,32 @@ static void foreign(void **state)
     }
 }
 
+/* What a machine with the other byte order writes: words of eight bytes, each reversed.  If it is damaged as well, that
+   is said. */
+static void other_byte_order(void **state)
+{
+    (void)state;
+    for (int k = 0; k < CASES; k++) {
+        whole_run x = run_of(k);
+        bytes_of file = file_bytes(path);
+        for (size_t at = FRAMES_BEGIN; at < file.length; at++)
+            file.data[at] = x.file.data[at - at % 8 + 7 - at % 8];
+        for (int damage = 0; damage < 2; damage++) {
+            session r;
+            double y[N_MOST];
+            file.data[FRAMES_BEGIN + 9] ^= (unsigned char)damage;
+            file_is(other, file.data, file.length, 0);
+            refused(&r, resume(&x, &r, y), COSTATE_BAD_TAPE, damage ? "is damaged" : "the other byte order");
+            r = x.s;
+            open_session(&r, other);
+            refused(&r, costate_tape_read(r.c, r.tape), COSTATE_BAD_TAPE,
+                    damage ? "is damaged" : "the other byte order");
+        }
+        free(file.data);
+        close_run(&x);
+    }
+}
+
 /* run, resume, read: the system's words each time */
 static void refuses_path(const whole_run *x, const char *file, const char *word, int missing)
 {
@@ -575,9 +601,9 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(flipped), cmocka_unit_test(truncated), cmocka_unit_test(zero_tail), cmocka_unit_test(torn),
-        cmocka_unit_test(changed_below), cmocka_unit_test(foreign), cmocka_unit_test(no_file),
-        cmocka_unit_test(no_permission), cmocka_unit_test(another), cmocka_unit_test(another_version),
-        cmocka_unit_test(locked), cmocka_unit_test(disk_full),
+        cmocka_unit_test(changed_below), cmocka_unit_test(foreign), cmocka_unit_test(other_byte_order),
+        cmocka_unit_test(no_file), cmocka_unit_test(no_permission), cmocka_unit_test(another),
+        cmocka_unit_test(another_version), cmocka_unit_test(locked), cmocka_unit_test(disk_full),
         cmocka_unit_test(small_disk), cmocka_unit_test(read_errors)};
     snprintf(path, sizeof path, "tape_bad_%ld.tape", (long)getpid());
     snprintf(other, sizeof other, "tape_bad_%ld.other.tape", (long)getpid());
