@@ -8,7 +8,7 @@ import tempfile
 
 from cffi import FFI
 
-HEADERS = ["costate.h", "accuracy.h", "ensemble.h", "pieces.h", "bvp.h", "program.h", "steady.h"]
+HEADERS = ["costate.h", "accuracy.h", "ensemble.h", "pieces.h", "bvp.h", "program.h", "steady.h", "periodic.h"]
 
 POINT, GRADIENT = "const costate_point *", "const costate_gradient *"
 PRODUCTS = {
@@ -32,6 +32,8 @@ int costate_py_at_end(double, const double *, const double *, int, double *, dou
 int costate_py_at_time(int, double, const double *, int, double *, double *, void *);
 int costate_py_seed2(double, const double *, const double *, int, const double *, const double *, double *, double *,
                      double *, double *, void *);
+int costate_py_orbit_seed(const double *, const double *, int, const double *, const double *, double *, double *,
+                          double *, double *, void *);
 int costate_py_observed(int, double, const double *, int, const double *, void *);
 int costate_py_observed_seed(int, double, const double *, int, double *, void *);
 int costate_py_observed2(int, double, const double *, int, const double *, double *, double *, void *);

@@ -9,7 +9,7 @@ AfterStep, Bounds, Projection, Relaxation       maps after each step
 Functional          functionals of runs
 NotTraced           the warning about a function that cannot be traced
 BoundaryProblem     boundary value problems
-SteadyState         where solutions tend to: Problem.steady
+SteadyState, PeriodicOrbit          where solutions tend to: Problem.steady, Problem.periodic
 load_method         methods from files of coefficients
 costate.torch, costate.plots, costate.jax (experimental)    imported by themselves"""
 from costate._library import CostateError, ModelError, load_method, methods, option_names, version
@@ -20,6 +20,7 @@ from costate.functional import Functional
 from costate.ivp import solve_ivp
 from costate.maps import Map
 from costate.models import Model, from_cfunc, from_numba, from_sympy
+from costate.periodic import PeriodicOrbit
 from costate.problem import Event, Problem, Relation, Run
 from costate.residual import Residual, Transition
 from costate.result import Result
@@ -29,6 +30,6 @@ from costate.tracing import NotTraced
 
 __version__ = version()
 __all__ = ["AfterStep", "BoundaryProblem", "Bounds", "CostateError", "DerivativeWarning", "Event", "Finding",
-           "Functional", "Map", "Model", "ModelError", "NotTraced", "Problem", "Projection", "Relation",
-           "Relaxation", "Residual", "Result", "Review", "Run", "SteadyState", "Transition", "from_cfunc", "from_numba",
-           "from_sympy", "load_method", "methods", "option_names", "solve_ivp", "version"]
+           "Functional", "Map", "Model", "ModelError", "NotTraced", "PeriodicOrbit", "Problem", "Projection",
+           "Relation", "Relaxation", "Residual", "Result", "Review", "Run", "SteadyState", "Transition", "from_cfunc",
+           "from_numba", "from_sympy", "load_method", "methods", "option_names", "solve_ivp", "version"]

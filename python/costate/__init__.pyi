@@ -1,7 +1,7 @@
 """The types of the public interface; what each argument means is in the docstrings."""
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,9 @@ _Way: TypeAlias = Literal["auto", "complex step", "differences"]
 
 __version__: str
 __all__ = ["AfterStep", "BoundaryProblem", "Bounds", "CostateError", "DerivativeWarning", "Event", "Finding",
-           "Functional", "Map", "Model", "ModelError", "NotTraced", "Problem", "Projection", "Relation",
-           "Relaxation", "Residual", "Result", "Review", "Run", "SteadyState", "Transition", "from_cfunc", "from_numba",
-           "from_sympy", "load_method", "methods", "option_names", "solve_ivp", "version"]
+           "Functional", "Map", "Model", "ModelError", "NotTraced", "PeriodicOrbit", "Problem", "Projection",
+           "Relation", "Relaxation", "Residual", "Result", "Review", "Run", "SteadyState", "Transition", "from_cfunc",
+           "from_numba", "from_sympy", "load_method", "methods", "option_names", "solve_ivp", "version"]
 
 def version() -> str: ...
 def methods() -> list[dict[str, Any]]: ...
@@ -239,6 +239,9 @@ class Problem:
     def consistent(self, t: float, y0: ArrayLike | None = None, p: _Form = None, *,
                    yp0: ArrayLike | None = None) -> tuple[_Array, _Array]: ...
     def steady(self, y0: ArrayLike | None = None, p: ArrayLike | None = None, *, t: float = 0.0) -> SteadyState: ...
+    def periodic(self, y0: ArrayLike | None, guess: float | None = None, p: ArrayLike | None = None, *,
+                 period: float | None = None, t: float = 0.0, settle: float = 0,
+                 invariants: ArrayLike | None = None) -> PeriodicOrbit: ...
     def load(self, path: str | PathLike[str], t_span: Sequence[float], y0: ArrayLike | None = None,
              p: _Form = None) -> Run: ...
     def resume(self, path: str | PathLike[str], t_span: Sequence[float], y0: ArrayLike | None = None,
@@ -301,6 +304,28 @@ class SteadyState:
     def adjoint(self, w: ArrayLike) -> tuple[_Array, _Array]: ...
     def hessp(self, w: ArrayLike, vy0: ArrayLike | None = None,
               vp: ArrayLike | None = None) -> tuple[_Array, _Array]: ...
+
+class _Moved(NamedTuple):
+    y: _Array
+    period: Any
+    q: _Array
+
+class PeriodicOrbit:
+    y: _Array
+    period: float
+    q: _Array
+    multipliers: NDArray[np.complex128]
+    stable: bool
+    stats: dict[str, Any]
+    derivatives: _Ways
+    def __init__(self, problem: Problem, y0: ArrayLike | None, guess: float | None, p: ArrayLike | None,
+                 period: float | None, t: float, settle: float, invariants: ArrayLike | None) -> None: ...
+    def __call__(self, t: ArrayLike) -> _Array: ...
+    def tangent(self, dp: ArrayLike) -> _Moved: ...
+    def adjoint(self, y: ArrayLike | None = None, period: float = 0.0, q: ArrayLike | None = None) -> _Array: ...
+    def hessp(self, vp: ArrayLike, y: ArrayLike | None = None, period: float = 0.0,
+              q: ArrayLike | None = None) -> _Array: ...
+    def multiplier_gradient(self, k: int = 0) -> NDArray[np.complex128]: ...
 
 class BoundaryProblem:
     def __init__(self, rhs: _Function | Map | Model | Any, conditions: _Function | Map, *, method: str | None = None,

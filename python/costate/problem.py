@@ -21,6 +21,7 @@ from costate.maps import (Bound, Map, Owner, Situation, as_map, layout, least_ex
 from costate._ways import Ways
 from costate.result import Result
 from costate.review import reviewed
+from costate.periodic import PeriodicOrbit
 from costate.steady import SteadyState
 from costate.tracing import asked
 
@@ -569,6 +570,14 @@ class Problem(OfProblem):
         """The steady state that the solution from y0 tends to: a SteadyState.  f must not depend on the time t at which
         it is evaluated"""
         return SteadyState(self, y0, p, t)
+
+    def periodic(self, y0, guess=None, p=None, *, period=None, t=0.0, settle=0, invariants=None):
+        """A periodic orbit near y0: a PeriodicOrbit.
+
+        guess: the period if it is unknown, right within about a third; f and costs must not depend on t.  period: the
+        one that is given, for what depends on t and for events at given times in [t, t + period).  settle: so many
+        periods are followed before; invariants: (k, n), rows w such that w @ y does not change along any solution"""
+        return PeriodicOrbit(self, y0, guess, p, period, t, settle, invariants)
 
     def load(self, path, t_span, y0=None, p=None):
         """The Run whose tape is in a file, which integrate(..., tape=path) wrote: perhaps in another process, perhaps
