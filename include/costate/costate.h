@@ -63,8 +63,8 @@ enum costate_statuses {
     COSTATE_MESH_LIMIT = -22,    /**< bvp.h: the tolerance is not met with max_mesh intervals */
     COSTATE_IO = -23,            /**< a file could not be written or read; the message quotes the system */
     COSTATE_ACCURACY = -24,      /**< accuracy.h: an error cannot be estimated, or a tolerance is not met */
-    COSTATE_NO_LIMIT = -25       /**< steady.h, periodic.h: the solution tends to no such state, or not to a stable one
-                                      that is determined */
+    COSTATE_NO_LIMIT = -25       /**< steady.h: the solution tends to no steady state, or not to a stable one that is
+                                      determined */
 };
 
 /* ---- maps: everything that is differentiated -------------------------------------------------------- */

@@ -32,9 +32,13 @@ typedef struct {
     costate_map invariant;          /**< invariants of your own instead of those that are found: `invariants` values, a
                                          function of y, p and m, which need not be linear.  value NULL: found ones */
     void *ctx;                      /**< of invariant; NULL: that of the problem */
+    const int *fixed;               /**< `nfixed` indices of parameters that have values of their own in the steady
+                                         state, such as a dose that is 0 before an experiment; NULL: none */
+    const double *values;           /**< nfixed: these values.  Derivatives with respect to such parameters are 0 */
     int invariants;                 /**< how many values the map has; without it 0, or -1: none are sought */
     int unstable;                   /**< 1: Newton's iteration starts from y0, without following the solution, and a
                                          steady state is accepted although disturbances of it grow */
+    size_t nfixed;                  /**< how many */
 } costate_steady_options;
 
 typedef struct {

@@ -111,8 +111,8 @@ class PeriodicOrbit:
         return out[0] if times.ndim == 0 else out.T
 
     def tangent(self, dp):
-        """The derivatives of y (n,), period and q (nq,) along dp (np,), with attributes of these names; (n, m), (m,) and
-        (nq, m) for m directions (np, m)"""
+        """The derivatives of y (n,), period and q (nq,) along dp (np,), with attributes of these names; (n, m), (m,)
+        and (nq, m) for m directions (np, m)"""
         b = self._b
         d, one = columns(dp, b.np, "dp")
 

@@ -566,10 +566,11 @@ class Problem(OfProblem):
         other = formed(self, y0, p)
         return _consistent.consistent(self, t, y0, p, yp0) if other is None else other.consistent(t, y0, p, yp0)
 
-    def steady(self, y0=None, p=None, *, t=0.0):
+    def steady(self, y0=None, p=None, *, t=0.0, fixed=None):
         """The steady state that the solution from y0 tends to: a SteadyState.  f must not depend on the time t at which
-        it is evaluated"""
-        return SteadyState(self, y0, p, t)
+        it is evaluated.  fixed: {index: value} of parameters that are not those of p, with derivative 0: conditions
+        before an experiment"""
+        return SteadyState(self, y0, p, t, fixed or {})
 
     def periodic(self, y0, guess=None, p=None, *, period=None, t=0.0, settle=0, invariants=None):
         """A periodic orbit near y0: a PeriodicOrbit.

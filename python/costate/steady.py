@@ -19,8 +19,10 @@ class SteadyState:
     stats         rank of the Jacobian of f, steps, t to which the solution was followed, a dictionary
     derivatives   how derivatives of f are computed"""
 
-    def __init__(self, problem, y0, p, t):
+    def __init__(self, problem, y0, p, t, fixed):
         self._problem, self._given, self._t = problem, (y0, p), float(t)
+        self._which = np.array(list(fixed), dtype=np.intc)
+        self._values = np.array(list(fixed.values()), dtype=float)
         self._solve()
 
     def _solve(self):
@@ -41,6 +43,8 @@ class SteadyState:
         b = self._b
         self._o, self._run = ffi.new("costate_steady_options *"), ffi.new("costate_options *", b.o[0])
         self._o.t0, self._run.on_step = self._t, ffi.NULL
+        self._o.nfixed, self._o.values = self._which.size, pointer(self._values)
+        self._o.fixed = ffi.cast("int *", ffi.from_buffer(self._which))
         self._s = ffi.gc(lib.costate_steady_new(library.method(self._problem.method), b.P, self._run, self._o),
                          lib.costate_steady_free)
         y = self._start.copy()

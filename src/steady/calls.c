@@ -82,7 +82,8 @@ static int tangent_at(steady *s, const costate_point *x, const costate_point *d,
 {
     const limit *at;
     TRY(here(s, x, &at));
-    TRY(steady_tangent_at(s, at, d, out));
+    const costate_point along = fixed_direction(s, d, s->by_p[0]);
+    TRY(steady_tangent_at(s, at, &along, out));
     for (int i = 0; i < s->nm; i++) out[s->n + i] = d->m ? d->m[i] : 0;
     return 0;
 }
@@ -91,7 +92,9 @@ static int adjoint_at(steady *s, const costate_point *x, const double *w, const 
 {
     const limit *at;
     TRY(here(s, x, &at));
-    TRY(steady_adjoint_at(s, at, w, g));
+    const costate_gradient to = fixed_begin(s, g);
+    TRY(steady_adjoint_at(s, at, w, &to));
+    fixed_end(s, g);
     for (int i = 0; g->m && i < s->nm; i++) g->m[i] += w[s->n + i];
     return 0;
 }
@@ -100,7 +103,8 @@ static int tangent2_at(steady *s, const costate_point *x, const costate_point *a
 {
     const limit *at;
     TRY(here(s, x, &at));
-    TRY(steady_tangent2_at(s, at, a, b, out));
+    const costate_point one = fixed_direction(s, a, s->by_p[0]), two = fixed_direction(s, b, s->by_p[1]);
+    TRY(steady_tangent2_at(s, at, &one, &two, out));
     memset(out + s->n, 0, (size_t)s->nm * sizeof *out);
     return 0;
 }
@@ -110,7 +114,11 @@ static int adjoint_tangent_at(steady *s, const costate_point *x, const costate_p
 {
     const limit *at;
     TRY(here(s, x, &at));
-    return steady_adjoint_tangent_at(s, at, d, w, g);
+    const costate_point along = fixed_direction(s, d, s->by_p[0]);
+    const costate_gradient to = fixed_begin(s, g);
+    TRY(steady_adjoint_tangent_at(s, at, &along, w, &to));
+    fixed_end(s, g);
+    return 0;
 }
 
 static int map_value_(const costate_point *x, double *out, void *ctx)

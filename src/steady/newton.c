@@ -25,6 +25,12 @@ static int correction(steady *s, const limit *x)
     return code ? retry(&s->v, WHY_SINGULAR) : 0;
 }
 
+/* A component that has been 0 all the way is 0 at its end, and no round-off of other components. */
+static void hold_zeros(const steady *s)
+{
+    for (int i = 0; s->flow.accepted > 0 && i < s->n; i++) if (s->flow.size[i] == 0) s->d[i] = 0;
+}
+
 /* the largest correction of a component */
 static double size_of(const steady *s, const limit *x)
 {
@@ -51,6 +57,7 @@ int steady_newton(steady *s, limit *x, int *halves)
     *halves = 0;
     for (int k = 0; k < MOST; k++) {
         TRY(correction(s, x));
+        hold_zeros(s);
         s->count.iterations++;
         double size = size_of(s, x);
         if (!(size <= DECREASE * last)) return is_round_off(s, x) ? 0 : retry(&s->v, WHY_NEWTON);

@@ -49,6 +49,7 @@ static int autonomous(steady *s, const limit *x)
 
 int steady_at(steady *s, const double *y0, const double *p, const double *m, const limit **x)
 {
+    p = fixed_parameters(s, p);
     int k = known(s, y0, p, m);
     if (k < 0) {
         s->current = -1;
@@ -110,7 +111,8 @@ int call_steady_tangent(steady *s, int m, double *V, const double *Vp)
     if (Vp) TRY(sound(s, "Vp", Vp, np * (size_t)m));
     for (size_t j = 0; j < (size_t)m; j++) {
         double *v = V + j * L;
-        const costate_point d = {.y = v, .p = Vp && np ? Vp + j * np : NULL, .m = s->nm ? v + n : NULL};
+        const costate_point given = {.y = v, .p = Vp && np ? Vp + j * np : NULL, .m = s->nm ? v + n : NULL};
+        const costate_point d = fixed_direction(s, &given, s->by_p[0]);
         TRY(steady_tangent_at(s, &s->limits[s->last], &d, s->d));
         memcpy(v, s->d, n * sizeof *v);
     }
@@ -127,8 +129,10 @@ int call_steady_adjoint(steady *s, int m, double *lambda, double *mu)
         double *w = lambda + j * L;
         memcpy(s->d, w, n * sizeof *w);
         memset(w, 0, n * sizeof *w);
-        const costate_gradient g = {.y = w, .p = mu && np ? mu + j * np : NULL, .m = s->nm ? w + n : NULL};
+        const costate_gradient given = {.y = w, .p = mu && np ? mu + j * np : NULL, .m = s->nm ? w + n : NULL};
+        const costate_gradient g = fixed_begin(s, &given);
         TRY(steady_adjoint_at(s, &s->limits[s->last], s->d, &g));
+        fixed_end(s, &given);
     }
     return COSTATE_OK;
 }

@@ -45,6 +45,13 @@ static int refuse_options(steady *s)
     if (steady_given(s) ? o->invariants < 1 || o->invariants > s->n : o->invariants < -1 || o->invariants > 0)
         return fail(&s->v, COSTATE_BAD_ARGUMENT, "options.invariants = %d: with a map it is the number of its values, "
                     "1 to n; without one 0, or -1 for none.", o->invariants);
+    for (size_t i = 0; i < o->nfixed; i++) {
+        if (!o->fixed || !o->values)
+            return fail(&s->v, COSTATE_BAD_ARGUMENT, "options.fixed or options.values is NULL.");
+        if (o->fixed[i] < 0 || o->fixed[i] >= s->np || !(fabs(o->values[i]) < HUGE_VAL))
+            return fail(&s->v, COSTATE_BAD_ARGUMENT, "options.fixed[%zu] = %d, with the value %g: parameters are 0 to "
+                        "%d, and values finite.", i, o->fixed[i], o->values[i], s->np - 1);
+    }
     if (steady_given(s) && !has_tangent(&o->invariant) && !has_adjoint(&o->invariant))
         return fail(&s->v, COSTATE_MISSING, "options.invariant needs tangent or adjoint.");
     return 0;
@@ -102,6 +109,7 @@ static void layout(steady *s, cursor *at)
     }
     for (int k = 0; k < KEPT; k++) limit_layout(s, &s->limits[k], at);
     limit_layout(s, &s->candidate, at);
+    TAKE(at, (size_t)s->np, &s->own_p, &s->by_p[0], &s->by_p[1], &s->g);
     s->unit = take(at, (size_t)(s->np + s->nm) + 1);
     s->flow.y = take(at, n + (size_t)s->nm);
     s->J = take(at, 2 * s->maps.entries);

@@ -92,6 +92,7 @@ struct costate_steady {
     double *row_scale;                  /* n: of the elimination */
     double *re, *im;                    /* n each: eigenvalues */
     double *unit;                       /* np + nm: a direction */
+    double *own_p, *by_p[2], *g;        /* np each, with options.fixed: parameters, directions, a gradient */
     double *to, *to2, *back, *weights;  /* n each: tangents, an adjoint, weights of rows of E */
     int *pivot, *column;                /* 2 n, n: of the elimination; its columns in the order of pivots */
     int *relation;                      /* values of relations, work */
@@ -142,6 +143,13 @@ int steady_adjoint_at(steady *, const limit *, const double *w, const costate_gr
 int steady_tangent2_at(steady *, const limit *, const costate_point *a, const costate_point *b, double *out);
 int steady_adjoint_tangent_at(steady *, const limit *, const costate_point *dx, const double *w,
                               const costate_gradient *g);
+
+/* fixed.c: with options.fixed: p with the values of the steady state; a direction, in `room` (np); where a gradient is
+   added, and its end, which adds it to the caller's.  Without them, these are what is given. */
+const double *fixed_parameters(steady *, const double *p);
+costate_point fixed_direction(const steady *, const costate_point *d, double *room);
+costate_gradient fixed_begin(const steady *, const costate_gradient *g);
+void fixed_end(const steady *, const costate_gradient *g);
 
 /* solve.c */
 int steady_at(steady *, const double *y0, const double *p, const double *m, const limit **);

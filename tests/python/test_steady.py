@@ -85,6 +85,25 @@ def test_mass():
     close(s.invariants / s.invariants[0, 0], [[1, 5 / 3]], 1e-12)
 
 
+def test_conditions_before_a_run():
+    """p1 is 0.3 before: the gradient of the run passes through the steady state"""
+    problem, p = Problem(pair, rtol=1e-11, atol=1e-13, method="dopri853"), np.array([2.0, 1.1])
+
+    def end(x, before=0.3):
+        rest, to = closed(x[:2], np.array([x[2], before])), closed(x[:2], x[2:])
+        return to + np.exp(-1.5 * x[2:].sum()) * (rest - to)
+    state = problem.steady(Y0, p, fixed={1: 0.3})
+    run = problem.integrate((0, 1.5), state.y, p)
+    close(run.y, end(np.concatenate([Y0, p])), 1e-9)
+    w, v = np.array([0.4, -0.2]), np.array([0.3, -1.0, 1.0, 0.7])
+    lam, mu = run.adjoint(w)
+    d_start, d_parameters = state.adjoint(lam)
+    exact = w @ differences(end, np.concatenate([Y0, p]), v)
+    close(np.concatenate([d_start, mu + d_parameters]) @ v, exact, 1e-8)
+    assert d_parameters[1] == 0
+    fails(CostateError, "fixed[0] = 2", problem.steady, Y0, p, fixed={2: 0.3})
+
+
 def test_what_has_none():
     rotation = Problem(lambda t, y, p: np.array([y[1], -y[0]]), max_steps=2000)
     fails(CostateError, "as in a periodic solution", rotation.steady, [1.0, 0.0])

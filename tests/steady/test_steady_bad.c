@@ -72,6 +72,10 @@ static void at_creation(void **state)
     const struct { costate_steady_options o; int status; const char *word; } wrong[] = {
         {{.t0 = NAN}, COSTATE_BAD_ARGUMENT, "options.t0"}, {{.longest = -1}, COSTATE_BAD_ARGUMENT, "options.longest"},
         {{.longest = NAN}, COSTATE_BAD_ARGUMENT, "options.longest"},
+        {{.nfixed = 1}, COSTATE_BAD_ARGUMENT, "options.fixed or"},
+        {{.nfixed = 1, .fixed = (const int[]){2}, .values = times}, COSTATE_BAD_ARGUMENT, "options.fixed[0] = 2"},
+        {{.nfixed = 1, .fixed = (const int[]){-1}, .values = times}, COSTATE_BAD_ARGUMENT, "options.fixed[0] = -1"},
+        {{.nfixed = 1, .fixed = (const int[]){0}, .values = (const double[]){NAN}}, COSTATE_BAD_ARGUMENT, "finite"},
         {{.invariants = 1}, COSTATE_BAD_ARGUMENT, "options.invariants = 1"},
         {{.invariants = -2}, COSTATE_BAD_ARGUMENT, "options.invariants = -2"},
         {{.invariant.value = falls}, COSTATE_BAD_ARGUMENT, "options.invariants = 0"},

@@ -191,6 +191,24 @@ static void beside_a_border(void **state)
     }
 }
 
+/* a species that is absent stays so, whatever the others do */
+static void absent(void **state)
+{
+    static model m;
+    const reaction list[] = {{0, "", "A"}, {1, "A", ""}, {2, "AB", "C"}, {3, "C", "AB"}, {4, "D", "E"}, {5, "E", "D"}};
+    const double p[6] = {0.05, 0.02, 0.3, 0.1, 0.01, 0.2};
+    double y[5] = {1, 0, 0, 0.7, 0.3};
+    (void)state;
+    model_mass_action(&m, 5, 6, 6, list);
+    costate_steady *s = costate_steady_new(NULL, &m.P, NULL, NULL);
+    CHECK_STEADY(s, costate_steady_solve(s, y, p));
+    assert_true(y[1] == 0 && y[2] == 0);
+    assert_float_equal(y[0], 2.5, 1e-13);
+    assert_float_equal(y[4], 0.01 / 0.21, 1e-14);
+    assert_int_equal(costate_steady_get_stats(s)->invariants, 2);
+    costate_steady_free(s);
+}
+
 /* a slow spiral: attempts become rare */
 static void spiral(void **state)
 {
@@ -212,6 +230,7 @@ static void spiral(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(closed_forms), cmocka_unit_test(rates_of_decay),
-                                       cmocka_unit_test(beside_a_border), cmocka_unit_test(spiral)};
+                                       cmocka_unit_test(beside_a_border), cmocka_unit_test(absent),
+                                       cmocka_unit_test(spiral)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,55 @@ static void from_a_file(void **state)
     end(&x);
 }
 
+/* One problem for both: p1 is 0.4 before, whatever it is in the run. */
+static void own_conditions(void **state)
+{
+    static model m;
+    static const int which[1] = {1};
+    const double before[1] = {0.4}, at[1] = {0}, p[2] = {0.7, 1.9};
+    const costate_steady_options so = {.nfixed = 1, .fixed = which, .values = before};
+    const costate_options o = {.rtol = 1e-12, .atol = 1e-14};
+    double y[N], lambda[N] = {1, 0}, mu[2] = {0}, V[N] = {0.3, -0.2}, Vp[2] = {0.5, 0.8}, W[N] = {1, 0}, w_mu[2] = {0};
+    double lambda2[N] = {0}, mu2[2] = {0}, first[N] = {0}, first_mu[2] = {0};
+    num in[N], parameters[2], z[N], out[N];
+    (void)state;
+    model_mass_action(&m, N, 2, 2, (const reaction[]){{0, "A", "B"}, {1, "B", "A"}});
+    costate_steady *s = costate_steady_new(NULL, &m.P, NULL, &so);
+    const costate_event start = {.ntimes = 1, .times = at, .jump = costate_steady_map(s), .ctx = s,
+                                 .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE};
+    for (int i = 0; i < N; i++) in[i] = moving(start_at[i], V[i], V[i]);
+    for (int i = 0; i < 2; i++) parameters[i] = moving(p[i], Vp[i], Vp[i]);
+    num own[2] = {parameters[0], number(0.4)};
+    rest(in, own, z);
+    after(z, parameters, T, out);
+    costate_problem P = m.P;
+    P.nevents = 1;
+    P.event = &start;
+    costate *c = costate_new(costate_method_find("dopri853"), &P, &o);
+    costate_tape *tape = costate_tape_new();
+    memcpy(y, start_at, sizeof y);
+    CHECK_OK(c, costate_integrate(c, 0, T, y, p, tape));
+    near("y(T)", y[0], out[0].v, 1e-10);
+    CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, mu, NULL, NULL));
+    near("a gradient", lambda[0] * V[0] + lambda[1] * V[1] + mu[0] * Vp[0] + mu[1] * Vp[1], out[0].a, 1e-10);
+    const costate_second second = {.m = 1, .V = V, .Vp = Vp, .seed = seed2, .lambda = first, .mu = first_mu,
+                                   .lambda2 = lambda2, .mu2 = mu2};
+    CHECK_OK(c, costate_hessian(c, tape, &second));
+    near("a Hessian product", lambda2[0] * V[0] + lambda2[1] * V[1] + mu2[0] * Vp[0] + mu2[1] * Vp[1], out[0].ab, 1e-9);
+
+    memcpy(y, start_at, sizeof y);
+    CHECK_STEADY(s, costate_steady_solve(s, y, p));
+    near("the steady state", y[0], z[0].v, 1e-13);
+    CHECK_STEADY(s, costate_steady_adjoint(s, 1, W, w_mu));
+    assert_true(w_mu[0] != 0 && w_mu[1] == 0);
+    near("its gradient", W[0] * V[0] + W[1] * V[1] + w_mu[0] * Vp[0], z[0].a, 1e-13);
+    CHECK_STEADY(s, costate_steady_tangent(s, 1, V, Vp));
+    near("its tangent", V[0], z[0].a, 1e-13);
+    costate_tape_free(tape);
+    costate_free(c);
+    costate_steady_free(s);
+}
+
 /* Where there is no steady state the run says so, and the solver of steady states says why. */
 static void without_one(void **state)
 {
@@ -171,6 +220,7 @@ static void without_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_all_stores), cmocka_unit_test(from_a_file),
+                                       cmocka_unit_test(own_conditions),
                                        cmocka_unit_test(without_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
