@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/modulus.h"
 #include "linsol/backends.h"
 #include "linsol/eigenvalues.h"
 #include "periodic/periodic.h"
@@ -29,7 +30,7 @@ static const double ERRORS = 10;
 
 static int comes_first(const periodic *o, int a, int b)
 {
-    double x = hypot(o->re[a], o->im[a]), y = hypot(o->re[b], o->im[b]);
+    double x = modulus(o->re[a], o->im[a]), y = modulus(o->re[b], o->im[b]);
     return x > y;
 }
 
@@ -63,11 +64,11 @@ static double judged(const periodic *o, int trivial, char *left_out)
         int best = -1;
         for (int k = 0; k < o->n; k++) {
             if (left_out[k]) continue;
-            if (best < 0 || hypot(o->re[k] - 1, o->im[k]) < hypot(o->re[best] - 1, o->im[best])) best = k;
+            if (best < 0 || modulus(o->re[k] - 1, o->im[k]) < modulus(o->re[best] - 1, o->im[best])) best = k;
         }
         left_out[best] = 1;
     }
-    for (int k = 0; k < o->n; k++) if (!left_out[k]) most = fmax(most, hypot(o->re[k], o->im[k]));
+    for (int k = 0; k < o->n; k++) if (!left_out[k]) most = fmax(most, modulus(o->re[k], o->im[k]));
     return most;
 }
 
@@ -167,7 +168,7 @@ static int vectors(gradient *g)
 {
     periodic *o = g->o;
     int status, n = o->n;
-    double condition = HUGE_VAL, off = OFF * fmax(hypot(g->re, g->im), DBL_MIN);
+    double condition = HUGE_VAL, off = OFF * fmax(modulus(g->re, g->im), DBL_MIN);
     LS *lu = LS_Init(&LS_dense, n, NULL, 1, NULL, &o->count, &status);
     if (!lu) return fail(&o->v, COSTATE_NO_MEMORY, "No memory for the eigenvectors of a multiplier.");
     monodromy(o, g->A);

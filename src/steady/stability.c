@@ -6,6 +6,7 @@
    so fast beside the slowest ones that the run would have shown their growth. */
 #include <math.h>
 #include <string.h>
+#include "base/modulus.h"
 #include "linsol/eigenvalues.h"
 #include "steady/steady.h"
 
@@ -30,9 +31,9 @@ int steady_stability(steady *s, limit *x)
     if (code > 0 || eigenvalues(s->n, s->L, s->re, s->im)) return retry(&s->v, WHY_NOT_FINITE);
     double most = 0;
     x->slowest = -HUGE_VAL;
-    for (int i = 0; i < s->n; i++) most = fmax(most, hypot(s->re[i], s->im[i]));
+    for (int i = 0; i < s->n; i++) most = fmax(most, modulus(s->re[i], s->im[i]));
     for (int i = 0; i < s->n; i++) {
-        double size = hypot(s->re[i], s->im[i]);
+        double size = modulus(s->re[i], s->im[i]);
         if (size > NONE * most) x->slowest = fmax(x->slowest, s->re[i] / size / size);
     }
     return 0;
