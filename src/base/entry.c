@@ -34,3 +34,20 @@ int entry_end(call_entry *e, verdict *v, long call)
          "void.");
     return 0;
 }
+
+int entry_enter(call_entry *e, verdict *v, uintptr_t frame, int *left)
+{
+    int how = entry_begin(e, frame);
+    *left = how == AFTER_ONE_LEFT;
+    return how == REFUSED ? entry_refuse(v) : 1;
+}
+
+int entry_leave(call_entry *e, verdict *v, long call, int *status)
+{
+    if (!entry_end(e, v, call)) {
+        *status = COSTATE_BAD_ARGUMENT;
+        return 0;
+    }
+    if (e->refused && *status == COSTATE_OK) verdict_clear(v);
+    return e->freed;
+}

@@ -39,6 +39,11 @@ int entry_refuse(verdict *);
 /* 0: another call began in the meantime, and this one's results are void */
 int entry_end(call_entry *, verdict *, long call);
 
+/* What `enter` and `leave` of a file do unless its objects need more.  entry_enter: 1: the call goes on; *left: the one
+   before was left, which is to be mended.  entry_leave: 1: a callback freed the object, which is to be released. */
+int entry_enter(call_entry *, verdict *, uintptr_t frame, int *left);
+int entry_leave(call_entry *, verdict *, long call, int *status);
+
 /* The body of a public call of x, whose file has the functions enter and leave.  The memory that is held separates the
    stack frame of this call from those of its callbacks. */
 #define GATE(x, result)                                     \

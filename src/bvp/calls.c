@@ -12,18 +12,16 @@ static void mend(bvp *b)
 
 static int enter(bvp *b, uintptr_t frame)
 {
+    int left = 0;
     if (!b) return 1;                               /* bvp_begin reports it */
-    int how = entry_begin(&b->entry, frame);
-    if (how == AFTER_ONE_LEFT) mend(b);
-    return how == REFUSED ? entry_refuse(&b->v) : 1;
+    int goes_on = entry_enter(&b->entry, &b->v, frame, &left);
+    if (left) mend(b);
+    return goes_on;
 }
 
 static int leave(bvp *b, long call, int status)
 {
-    if (!b) return status;
-    if (!entry_end(&b->entry, &b->v, call)) return COSTATE_BAD_ARGUMENT;
-    if (b->entry.refused && status == COSTATE_OK) verdict_clear(&b->v);
-    if (b->entry.freed) bvp_free(b);
+    if (b && entry_leave(&b->entry, &b->v, call, &status)) bvp_free(b);
     return status;
 }
 

@@ -5,23 +5,25 @@
 #include "periodic/periodic.h"
 #include "sweeps/output.h"
 
+/* It is not known what the interrupted call had done. */
+static void mend(periodic *o)
+{
+    o->found = 0;
+    costate_abandon(o->c);
+}
+
 static int enter(periodic *o, uintptr_t frame)
 {
+    int left = 0;
     if (!o) return 1;                               /* periodic_begin reports it */
-    int how = entry_begin(&o->entry, frame);
-    if (how == AFTER_ONE_LEFT) {
-        o->found = 0;                               /* it is not known what the interrupted call had done */
-        costate_abandon(o->c);
-    }
-    return how == REFUSED ? entry_refuse(&o->v) : 1;
+    int goes_on = entry_enter(&o->entry, &o->v, frame, &left);
+    if (left) mend(o);
+    return goes_on;
 }
 
 static int leave(periodic *o, long call, int status)
 {
-    if (!o) return status;
-    if (!entry_end(&o->entry, &o->v, call)) return COSTATE_BAD_ARGUMENT;
-    if (o->entry.refused && status == COSTATE_OK) verdict_clear(&o->v);
-    if (o->entry.freed) periodic_free(o);
+    if (o && entry_leave(&o->entry, &o->v, call, &status)) periodic_free(o);
     return status;
 }
 
