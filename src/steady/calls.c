@@ -13,18 +13,17 @@ static void mend(steady *s)
 
 static int enter(steady *s, uintptr_t frame)
 {
+    int left = 0;
     if (!s) return 1;                               /* steady_begin reports it */
-    int how = entry_begin(&s->entry, frame);
-    if (how == AFTER_ONE_LEFT) mend(s);
-    return how == REFUSED ? entry_refuse(&s->v) : 1;
+    int goes_on = entry_enter(&s->entry, &s->v, frame, &left);
+    if (left) mend(s);
+    return goes_on;
 }
 
 static int leave(steady *s, long call, int status)
 {
-    if (!s) return status;
-    if (!entry_end(&s->entry, &s->v, call)) return COSTATE_BAD_ARGUMENT;
-    if (s->entry.refused && status == COSTATE_OK) verdict_clear(&s->v);
-    if (s->entry.freed) steady_free(s);
+    if (s) status = decided(&s->v, status, "the steady state");
+    if (s && entry_leave(&s->entry, &s->v, call, &status)) steady_free(s);
     return status;
 }
 

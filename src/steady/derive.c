@@ -13,34 +13,26 @@
 #include "base/vec.h"
 #include "steady/steady.h"
 
-static int solve(steady *s, int transpose, double *x)
-{
-    s->count.calls.solves++;
-    int code = LS_Solve(s->ls, transpose, 1, x);
-    if (code < 0) return fail(&s->v, COSTATE_NO_MEMORY, "No memory to solve with %d rows.", s->n);
-    return code ? fail(&s->v, COSTATE_NOT_FINITE, "A derivative of the steady state is not finite.") : 0;
-}
-
 /* the direction that d is for f and I at y*: (y', dp, dm); y NULL: zero */
 static costate_point beside(const double *y, const costate_point *d)
 {
     return (costate_point){.y = y, .p = d->p, .m = d->m};
 }
 
-/* x (n) in the order of G <- s e, by the rows R */
-static void gather(const steady *s, const limit *x, double factor, const double *e, double *out)
+/* out <- -e_R, in the order of G */
+static void gather(const steady *s, const limit *x, const double *e, double *out)
 {
-    for (int i = 0; i < s->n - x->k; i++) out[i] = factor * e[x->row[i]];
+    for (int i = 0; i < s->n - x->k; i++) out[i] = -e[x->row[i]];
 }
 
-/* e <- the rows R of x, and zeros elsewhere */
-static void scatter(const steady *s, const limit *x, double factor, const double *in, double *e)
+/* e_R <- -in, and zeros elsewhere */
+static void scatter(const steady *s, const limit *x, const double *in, double *e)
 {
     memset(e, 0, (size_t)s->n * sizeof *e);
-    for (int i = 0; i < s->n - x->k; i++) e[x->row[i]] = factor * in[i];
+    for (int i = 0; i < s->n - x->k; i++) e[x->row[i]] = -in[i];
 }
 
-/* may a derivative by p be formed? */
+/* is it known whether a derivative with respect to p has a part from the invariants? */
 static int turning_known(steady *s, const limit *x)
 {
     if (x->turns >= 0) return 0;
@@ -82,30 +74,28 @@ int steady_tangent_at(steady *s, const limit *x, const costate_point *d, double 
     int of_f = s->n - x->k;
     costate_point at = steady_point(s, x->y), along = beside(NULL, d);
     TRY(equation_tangents(&s->maps, &at, 1, &along, NULL, 0, s->e, (size_t)s->n));
-    gather(s, x, -1, s->e, out);
+    gather(s, x, s->e, out);
     if (x->k > 0) {
-        along = beside(NULL, d);
-        TRY(invariant_tangent(s, x, x->y0, &(costate_point){.y = d->y, .p = d->p, .m = d->m}, out + of_f));
+        TRY(invariant_tangent(s, x, x->y0, d, out + of_f));
         TRY(invariant_tangent(s, x, x->y, &along, s->e));
         axpy((size_t)x->k, -1, s->e, out + of_f);
         TRY(turn_tangent(s, x, d, out + of_f));
     }
-    return solve(s, 0, out);
+    return steady_solve(s, 0, 1, out);
 }
 
 int steady_adjoint_at(steady *s, const limit *x, const double *w, const costate_gradient *g)
 {
     int of_f = s->n - x->k;
     costate_point at = steady_point(s, x->y);
-    costate_gradient by_p = {.p = g->p, .m = g->m}, all = {.y = g->y, .p = g->p, .m = g->m};
+    costate_gradient by_p = {.p = g->p, .m = g->m};
     memcpy(s->back, w, (size_t)s->n * sizeof *w);
-    TRY(solve(s, 1, s->back));
-    scatter(s, x, -1, s->back, s->weights);
+    TRY(steady_solve(s, 1, 1, s->back));
+    scatter(s, x, s->back, s->weights);
     if (g->p || g->m) TRY(equation_adjoints(&s->maps, &at, 1, s->weights, (size_t)s->n, &by_p, NULL, 0));
     if (x->k == 0) return 0;
-    TRY(invariant_adjoint(s, x, x->y0, s->back + of_f, &all));
+    TRY(invariant_adjoint(s, x, x->y0, s->back + of_f, g));
     add_scaled((size_t)x->k, s->weights, NULL, -1, s->back + of_f);
-    by_p = (costate_gradient){.p = g->p, .m = g->m};
     if (g->p || g->m) TRY(invariant_adjoint(s, x, x->y, s->weights, &by_p));
     return turn_adjoint(s, x, s->back + of_f, g);
 }
@@ -128,14 +118,14 @@ int steady_tangent2_at(steady *s, const limit *x, const costate_point *a, const 
     costate_point one = beside(s->to, a), two = beside(s->to2, b);
     if (s->maps.residual) one.yp = two.yp = s->maps.room.zeros;
     TRY(equation_tangent2(&s->maps, &at, &one, &two, s->e));
-    gather(s, x, -1, s->e, out);
+    gather(s, x, s->e, out);
     memset(out + of_f, 0, (size_t)x->k * sizeof *out);
     if (steady_given(s)) {
         TRY(own_tangent2(s, x->y0, a, b, out + of_f));
         TRY(own_tangent2(s, x->y, &one, &two, s->e));
         axpy((size_t)x->k, -1, s->e, out + of_f);
     }
-    return solve(s, 0, out);
+    return steady_solve(s, 0, 1, out);
 }
 
 /* g += factor (I''(y)[d, .])^T nu */
@@ -153,19 +143,19 @@ int steady_adjoint_tangent_at(steady *s, const limit *x, const costate_point *d,
     size_t n = (size_t)s->n;
     int of_f = s->n - x->k;
     costate_point at = steady_point(s, x->y);
-    costate_gradient here = {.y = s->z, .p = g->p, .m = g->m}, there = {.y = g->y, .p = g->p, .m = g->m};
+    costate_gradient here = {.y = s->z, .p = g->p, .m = g->m};
     TRY(no_second(s, x));
     TRY(steady_tangent_at(s, x, d, s->to));
     costate_point along = beside(s->to, d);
     if (s->maps.residual) along.yp = s->maps.room.zeros;
     memcpy(s->back, w, n * sizeof *w);
-    TRY(solve(s, 1, s->back));
+    TRY(steady_solve(s, 1, 1, s->back));
     memset(s->z, 0, n * sizeof *s->z);
-    scatter(s, x, -1, s->back, s->weights);
+    scatter(s, x, s->back, s->weights);
     TRY(equation_adjoint_tangent(&s->maps, &at, &along, s->weights, &here));
     if (steady_given(s)) {
         TRY(own_second(s, x->y, &along, x->k, -1, s->back + of_f, &here));
-        TRY(own_second(s, x->y0, d, x->k, 1, s->back + of_f, &there));
+        TRY(own_second(s, x->y0, d, x->k, 1, s->back + of_f, g));
     }
     memcpy(s->to, s->z, n * sizeof *s->to);
     return steady_adjoint_at(s, x, s->to, g);

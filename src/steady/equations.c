@@ -3,14 +3,14 @@
 #include <string.h>
 #include "base/vec.h"
 #include "maps/callbacks.h"
+#include "solver/solver.h"
 #include "steady/steady.h"
 
 void steady_weights(const steady *s, const double *y, double *w)
 {
-    const costate_options *o = &s->flow.o;
+    const costate_options *o = &s->flow.solver->o;
     for (int i = 0; i < s->n; i++) {
-        double rtol = o->rtol_vector ? o->rtol_vector[i] : o->rtol > 0 ? o->rtol : 1e-6;
-        double atol = o->atol_vector ? o->atol_vector[i] : o->atol > 0 ? o->atol : 1e-6;
+        double rtol = o->rtol_vector ? o->rtol_vector[i] : o->rtol, atol = o->atol_vector ? o->atol_vector[i] : o->atol;
         w[i] = 1 / (atol + rtol * fabs(y[i]));
     }
 }
@@ -39,8 +39,7 @@ costate_point steady_point(const steady *s, const double *y)
     return equation_point(&s->maps, s->o.t0, y, s->maps.room.zeros);
 }
 
-/* A (n by n) <- the matrix in the pattern */
-static void spread(const steady *s, const double *J, double *A)
+void steady_spread(const steady *s, const double *J, double *A)
 {
     const costate_pattern *a = s->P.pattern;
     size_t n = (size_t)s->n;
@@ -50,6 +49,11 @@ static void spread(const steady *s, const double *J, double *A)
         for (int k = a->col[j]; k < a->col[j + 1]; k++) A[j * n + (size_t)a->row[k]] = J[k];
 }
 
+int steady_value(steady *s, double t, const double *y, double *out)
+{
+    return equation_value(&s->maps, t, y, s->maps.residual ? s->maps.room.zeros : NULL, out);
+}
+
 int steady_jacobian(steady *s, const double *y, double *D)
 {
     costate_point x = steady_point(s, y);
@@ -57,9 +61,7 @@ int steady_jacobian(steady *s, const double *y, double *D)
     steady_weights(s, y, s->w);
     TRY(jacobian(&s->maps, &x, s->w, s->J, s->J + s->maps.entries));
     if (!all_finite(s->maps.entries, s->J)) return retry(&s->v, WHY_NOT_FINITE);
-    spread(s, s->J, D);
-    if (s->maps.residual) spread(s, s->J + s->maps.entries, s->M);
-    else if (s->M) spread(s, s->maps.M, s->M);
+    steady_spread(s, s->J, D);
     return all_finite(n * n, D) ? 0 : retry(&s->v, WHY_NOT_FINITE);
 }
 
@@ -89,7 +91,7 @@ static int invariants_moved(steady *s, const limit *x, const double *y, double *
 int steady_residual(steady *s, const limit *x, const double *y, double *r)
 {
     int of_f = s->n - x->k;
-    TRY(equation_value(&s->maps, s->o.t0, y, s->maps.residual ? s->maps.room.zeros : NULL, s->e));
+    TRY(steady_value(s, s->o.t0, y, s->e));
     for (int i = 0; i < of_f; i++) r[i] = s->e[x->row[i]];
     TRY(invariants_moved(s, x, y, r + of_f));
     return all_finite((size_t)s->n, r) ? 0 : retry(&s->v, WHY_NOT_FINITE);
@@ -136,6 +138,14 @@ static int minus_rows_of_own(steady *s, const limit *x, int at)
         for (int i = 0; i < x->k; i++) s->A[j * n + (size_t)(at + i)] = -s->e[i];
     }
     return 0;
+}
+
+int steady_solve(steady *s, int transpose, int m, double *X)
+{
+    s->count.calls.solves += m;
+    int code = LS_Solve(s->ls, transpose, m, X);
+    if (code < 0) return fail(&s->v, COSTATE_NO_MEMORY, "No memory to solve with %d rows.", s->n);
+    return code ? retry(&s->v, WHY_SINGULAR) : 0;
 }
 
 int steady_factor(steady *s, const limit *x, const double *D)

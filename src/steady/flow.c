@@ -65,7 +65,6 @@ int steady_flow_init(steady *s)
     f->o.on_step_ctx = f->o.on_event_ctx = s;
     f->o.warm = 1;
     if (f->o.hmin == 0) f->o.hmin = DBL_MIN;
-    if (f->o.max_steps == 0) f->o.max_steps = 100000;
     if (!(f->solver = costate_new(s->method, &f->P, &f->o)))
         return fail(&s->v, COSTATE_NO_MEMORY, "No memory for the solver.");
     int status = costate_status(f->solver);
@@ -109,7 +108,6 @@ static int relations_of(steady *s, limit *x, const double *y, int *same)
 {
     costate_point at = steady_point(s, y);
     int *values = s->relation;
-    for (int k = 0; k < s->P.nrelations; k++) values[k] = x->relation[k];
     int status = relations_at(&s->P, &at, values);
     if (status < 0) return fail(&s->v, COSTATE_CALLBACK, "The guard of a relation returned %d.", status);
     if (status > 0) return retry(&s->v, WHY_CALLBACK);
@@ -197,7 +195,7 @@ static int go_on(steady *s, double *t, const double *p, int *ended)
     f->until = (int)fmax(f->accepted + FIRST_STEPS, GROWTH * f->accepted);
     int status = costate_integrate(f->solver, *t, end, f->y, p, NULL);
     *t = costate_time(f->solver);
-    *ended = status == COSTATE_OK || status == COSTATE_MAX_STEPS || f->accepted >= f->o.max_steps;
+    *ended = status == COSTATE_OK || status == COSTATE_MAX_STEPS || f->accepted >= f->solver->o.max_steps;
     if (f->event_fired >= 0)
         return fail(&s->v, COSTATE_BAD_ARGUMENT, "event[%d] fired at t = %.10g on the way to a steady state, which "
                     "would depend on what it changed.", f->event_fired, *t);
@@ -244,6 +242,22 @@ static int take_samples(steady *s)
     return 0;
 }
 
+/* the limit is one of f at other times, too */
+static int autonomous(steady *s, const limit *x)
+{
+    const double later[] = {1, 1e3, -0.37};
+    size_t n = (size_t)s->n;
+    TRY(steady_value(s, s->o.t0, x->y, s->r));
+    for (int k = 0; k < 3; k++) {
+        double t = s->o.t0 + later[k];
+        TRY(steady_value(s, t, x->y, s->d));
+        if (memcmp(s->r, s->d, n * sizeof *s->d) != 0)
+            return fail(&s->v, COSTATE_BAD_ARGUMENT, "f depends on t: at t = %.10g it has another value than at t = "
+                        "%.10g.  Such a problem has no steady state.", t, s->o.t0);
+    }
+    return 0;
+}
+
 int steady_follow(steady *s, const double *y0, const double *p, const double *m)
 {
     double t = s->o.t0;
@@ -258,5 +272,5 @@ int steady_follow(steady *s, const double *y0, const double *p, const double *m)
         TRY(go_on(s, &t, p, &ended));
         s->count.steps = (int)costate_get_stats(s->flow.solver)->steps;
     } while (1);
-    return there ? 0 : no_limit(s, t);
+    return there ? autonomous(s, &s->candidate) : no_limit(s, t);
 }

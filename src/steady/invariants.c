@@ -114,7 +114,7 @@ int steady_hold(steady *s, const double *D, int null, limit *x)
 {
     size_t n = (size_t)s->n;
     x->k = 0;
-    TRY(equation_value(&s->maps, s->o.t0, x->y, NULL, s->r));
+    TRY(steady_value(s, s->o.t0, x->y, s->r));
     memset(s->z, 0, n * sizeof *s->z);
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++) s->z[i] += fabs(D[j * n + i] * x->y[j]);
@@ -185,5 +185,5 @@ int steady_turns(steady *s, limit *x)
     mass_multiply(&s->maps, 0, 1, 1, s->e, s->r);
     memset(x->z, 0, n * sizeof *x->z);
     for (int i = 0; i < of_f; i++) x->z[i] = s->r[x->row[i]];
-    return LS_Solve(s->ls, 0, 1, x->z) ? retry(&s->v, WHY_SINGULAR) : 0;
+    return steady_solve(s, 0, 1, x->z);
 }

@@ -11,18 +11,13 @@
 enum { MOST = 40 };
 static const double ROUND_OFF = 64 * DBL_EPSILON, DECREASE = 0.9;
 
-/* d <- -A^-1 G at x.y, with a new A */
+/* d <- -A^-1 G at x.y, with A from D there */
 static int correction(steady *s, const limit *x)
 {
-    size_t n = (size_t)s->n;
     TRY(steady_residual(s, x, x->y, s->r));
-    TRY(steady_jacobian(s, x->y, s->D));
     TRY(steady_factor(s, x, s->D));
-    for (size_t i = 0; i < n; i++) s->d[i] = -s->r[i];
-    s->count.calls.solves++;
-    int code = LS_Solve(s->ls, 0, 1, s->d);
-    if (code < 0) return fail(&s->v, COSTATE_NO_MEMORY, "No memory to solve with %d rows.", s->n);
-    return code ? retry(&s->v, WHY_SINGULAR) : 0;
+    add_scaled((size_t)s->n, s->d, NULL, -1, s->r);
+    return steady_solve(s, 0, 1, s->d);
 }
 
 /* A component that has been 0 all the way is 0 at its end, and no round-off of other components. */
@@ -64,6 +59,7 @@ int steady_newton(steady *s, limit *x, int *halves)
         axpy((size_t)s->n, 1, s->d, x->y);
         if (size == 0) return 0;
         last = size;
+        TRY(steady_jacobian(s, x->y, s->D));
     }
     *halves = 1;
     return retry(&s->v, WHY_NEWTON);

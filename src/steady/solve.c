@@ -31,22 +31,6 @@ static int factored(steady *s, int k)
     return status;
 }
 
-/* f at other times */
-static int autonomous(steady *s, const limit *x)
-{
-    const double later[] = {1, 1e3, -0.37};
-    size_t n = (size_t)s->n;
-    TRY(equation_value(&s->maps, s->o.t0, x->y, s->maps.residual ? s->maps.room.zeros : NULL, s->r));
-    for (int k = 0; k < 3; k++) {
-        double t = s->o.t0 + later[k];
-        TRY(equation_value(&s->maps, t, x->y, s->maps.residual ? s->maps.room.zeros : NULL, s->d));
-        if (memcmp(s->r, s->d, n * sizeof *s->d) != 0)
-            return fail(&s->v, COSTATE_BAD_ARGUMENT, "f depends on t: at t = %.10g it has another value than at t = "
-                        "%.10g.  Such a problem has no steady state.", t, s->o.t0);
-    }
-    return 0;
-}
-
 int steady_at(steady *s, const double *y0, const double *p, const double *m, const limit **x)
 {
     p = fixed_parameters(s, p);
@@ -87,7 +71,6 @@ int call_steady_solve(steady *s, double *y, const double *p)
     TRY(sound(s, "p", p, (size_t)s->np));
     s->last = -1;
     TRY(steady_at(s, y, p, y + s->n, &x));
-    TRY(autonomous(s, x));
     memcpy(y, x->y, (size_t)s->n * sizeof *y);
     return COSTATE_OK;
 }

@@ -14,6 +14,7 @@ int steady_begin(steady *s)
     if (!s) return COSTATE_BAD_ARGUMENT;
     if (!s->block) return s->v.status;          /* costate_steady_new failed: keep its message */
     verdict_clear(&s->v);
+    verdict_at(&s->v, s->o.t0);
     return COSTATE_OK;
 }
 

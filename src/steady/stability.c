@@ -10,12 +10,14 @@
 #include "linsol/eigenvalues.h"
 #include "steady/steady.h"
 
-static const double NONE = 1e-12;       /* of the largest 1/z */
+static const double NONE = 1e-12,       /* of the largest 1/z */
+                    NEUTRAL = 1e-10;    /* of |z|: a real part that is round-off */
 
-/* L <- C */
+/* L <- C, with the mass matrix, or that of a residual beside the last Jacobian */
 static void masses(const steady *s, const limit *x)
 {
     size_t n = (size_t)s->n;
+    if (s->M) steady_spread(s, s->maps.residual ? s->J + s->maps.entries : s->maps.M, s->M);
     memset(s->L, 0, n * n * sizeof *s->L);
     for (int i = 0; i < s->n - x->k; i++) {
         size_t from = (size_t)x->row[i];
@@ -26,15 +28,15 @@ static void masses(const steady *s, const limit *x)
 int steady_stability(steady *s, limit *x)
 {
     masses(s, x);
-    int code = LS_Solve(s->ls, 0, s->n, s->L);
-    if (code < 0) return fail(&s->v, COSTATE_NO_MEMORY, "No memory for the stability of a steady state.");
-    if (code > 0 || eigenvalues(s->n, s->L, s->re, s->im)) return retry(&s->v, WHY_NOT_FINITE);
+    TRY(steady_solve(s, 0, s->n, s->L));
+    if (eigenvalues(s->n, s->L, s->re, s->im)) return retry(&s->v, WHY_NOT_FINITE);
     double most = 0;
     x->slowest = -HUGE_VAL;
     for (int i = 0; i < s->n; i++) most = fmax(most, modulus(s->re[i], s->im[i]));
     for (int i = 0; i < s->n; i++) {
         double size = modulus(s->re[i], s->im[i]);
-        if (size > NONE * most) x->slowest = fmax(x->slowest, s->re[i] / size / size);
+        double part = fabs(s->re[i]) > NEUTRAL * size ? s->re[i] / size / size : 0;
+        if (size > NONE * most) x->slowest = fmax(x->slowest, part);
     }
     return 0;
 }

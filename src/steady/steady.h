@@ -84,7 +84,7 @@ struct costate_steady {
     double *block;
     int *whole;
     double *J, *D, *A, *L;              /* entries; n*n each: J dense, minus A, its elimination */
-    double *M;                          /* n*n: M; NULL: identity */
+    double *M;                          /* n*n, work: M dense; NULL: identity */
     double *sample[SAMPLES];            /* n*n: see above */
     int samples;                        /* how many there are */
     double *r, *w, *d, *z, *e;          /* n each: right-hand sides, weights, increments, work */
@@ -112,9 +112,12 @@ double steady_relative(const steady *, int i, double a, double b);
 /* the maps at (y, p, m) of a limit, with its relations */
 void steady_bind(steady *, const limit *);
 costate_point steady_point(const steady *, const double *y);
+int steady_value(steady *, double t, const double *y, double *out);     /* E */
 int steady_jacobian(steady *, const double *y, double *D);      /* E_y, dense */
 int steady_residual(steady *, const limit *, const double *y, double *r);       /* G; RETRY: undefined there */
-int steady_factor(steady *, const limit *, const double *D);    /* A from E_y; COSTATE_LS_SINGULAR as in ls.h */
+int steady_factor(steady *, const limit *, const double *D);    /* A from E_y; RETRY: singular */
+int steady_solve(steady *, int transpose, int m, double *X);    /* n by m: with A; RETRY: not finite */
+void steady_spread(const steady *, const double *J, double *A); /* A (n by n) <- the matrix in the pattern */
 /* I' of (dy, dpm) at y; g += I'^T w; k values each */
 int invariant_tangent(steady *, const limit *, const double *y, const costate_point *dx, double *out);
 int invariant_adjoint(steady *, const limit *, const double *y, const double *w, const costate_gradient *g);
@@ -126,7 +129,8 @@ int steady_hold(steady *, const double *D, int null, limit *x);
 void steady_sample(const steady *, const limit *, int k, double *y);    /* n: where sample k is */
 int steady_turns(steady *, limit *);                            /* x.turns, x.z; with A factored */
 
-/* newton.c: to round-off from limit.y; RETRY: it does not converge, or (*halves) only as at a double zero */
+/* newton.c: to round-off from limit.y, with D there; RETRY: it does not converge, or (*halves) only as at a double
+   zero */
 int steady_newton(steady *, limit *, int *halves);
 
 /* stability.c: limit.slowest, with A factored */

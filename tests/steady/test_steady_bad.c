@@ -174,6 +174,25 @@ static void callbacks(void **state)
     costate_steady_free(s);
 }
 
+/* a product that is not defined at the steady state: a status, and not the number */
+static int undefined(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    return (void)x, (void)w, (void)g, (void)ctx, 7;
+}
+
+static void undefined_products(void **state)
+{
+    static model m;
+    double y[N] = {1, 0}, lambda[N] = {1, 0}, mu[NP] = {0};
+    (void)state;
+    pair(&m);
+    m.P.rhs.adjoint = undefined;
+    costate_steady *s = costate_steady_new(NULL, &m.P, NULL, NULL);
+    CHECK_STEADY(s, costate_steady_solve(s, y, p_at));
+    says(s, costate_steady_adjoint(s, 1, lambda, mu), COSTATE_CALLBACK, "where the steady state is required");
+    costate_steady_free(s);
+}
+
 /* ---- memory ---- */
 
 static int all_calls(const model *m, double *y, double *V, double *lambda, double *mu)
@@ -211,7 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(at_creation), cmocka_unit_test(in_calls), cmocka_unit_test(at_an_event),
-        cmocka_unit_test(callbacks), cmocka_unit_test(without_memory)
+        cmocka_unit_test(callbacks), cmocka_unit_test(undefined_products), cmocka_unit_test(without_memory)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,8 +93,49 @@ static void no_steady_state(void **state)
     }
 }
 
+/* y' = S y with S^T = -S: whatever round-off makes of the real parts of its eigenvalues, nothing decays */
+static void neutral(void **state)
+{
+    unsigned random = 3;
+    (void)state;
+    for (int k = 0; k < 20; k++) {
+        static model m;
+        enum { N = 4 };
+        double S[N][N] = {{0}}, y[N] = {0};
+        for (int i = 0; i < N; i++) for (int j = 0; j < i; j++) S[j][i] = -(S[i][j] = random_in(&random));
+        model_begin(&m, N, 0);
+        for (int i = 0; i < N; i++) {
+            int sum = graph_number(&m.f, 0);
+            for (int j = 0; j < N; j++) sum = graph_plus(&m.f, sum, S[i][j], graph_y(&m.f, j));
+            graph_row(&m.f, sum);
+        }
+        const costate_options run = {.max_steps = 100};
+        costate_steady *s = costate_steady_new(NULL, &m.P, &run, NULL);
+        if (costate_steady_solve(s, y, NULL) != COSTATE_NO_LIMIT)
+            fail_msg("matrix %d: OK, slowest %g", k, costate_steady_get_stats(s)->slowest);
+        assert_non_null(strstr(costate_steady_message(s), "is not stable: disturbances of it change as exp(0 t)"));
+        costate_steady_free(s);
+    }
+}
+
+/* as a map it is refused in the same way: here the start is a zero of f at t = 0 only */
+static void driven_as_a_map(void **state)
+{
+    static model m;
+    const double y[1] = {1};
+    double out[1];
+    (void)state;
+    polynomial(&m, &(none){.n = 1, .list = {{0, -1, "A"}, {0, 1, ""}, {0, 1e-8, "t"}}});
+    costate_steady *s = costate_steady_new(NULL, &m.P, NULL, NULL);
+    const costate_map F = costate_steady_map(s);
+    for (int k = 0; k < 2; k++) assert_int_equal(F.value(&(costate_point){.y = y}, out, s), COSTATE_BAD_ARGUMENT);
+    assert_non_null(strstr(costate_steady_message(s), "f depends on t"));
+    costate_steady_free(s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_steady_state)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_steady_state), cmocka_unit_test(neutral),
+                                       cmocka_unit_test(driven_as_a_map)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
