@@ -90,8 +90,7 @@ int periodic_multipliers_of(periodic *o, int m, const double *lambda, double *w)
     return status;
 }
 
-/* w is overwritten */
-static int sweep_back(periodic *o, int m, double *w, double *mu)
+int periodic_sweep_back(periodic *o, int m, double *w, double *mu)
 {
     int status = solver_adjoint(o->c, o->now.tape, m, w, mu, NULL, NULL);
     return status ? run_failed(o, status, "The backward sweep over the orbit failed") : 0;
@@ -103,7 +102,7 @@ int call_periodic_adjoint(periodic *o, int m, const double *lambda, double *mu)
     TRY(wanted(o, m, lambda, mu));
     TRY(room(o, (size_t)o->N * (size_t)m, &w));
     int status = periodic_multipliers_of(o, m, lambda, w);
-    if (status == 0) status = sweep_back(o, m, w, mu);
+    if (status == 0) status = periodic_sweep_back(o, m, w, mu);
     free(w);
     return status;
 }
@@ -204,7 +203,7 @@ static int product(products *h, const double *Vp, costate_periodic_seed seed, vo
     TRY(second_sweep(h, Vp));
     add_changes(h);
     TRY(periodic_multipliers_of(o, h->m, h->lambda2, h->w2));
-    TRY(sweep_back(o, h->m, h->w2, mu2));
+    TRY(periodic_sweep_back(o, h->m, h->w2, mu2));
     for (size_t i = 0; i < np; i++) mu[i] += h->mu[i];
     for (size_t i = 0; i < np * (size_t)h->m; i++) mu2[i] += h->mu2[i];
     return 0;

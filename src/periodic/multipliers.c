@@ -17,7 +17,6 @@
 #include "linsol/eigenvalues.h"
 #include "periodic/periodic.h"
 #include "sweeps/second.h"
-#include "sweeps/sweep.h"
 
 /* inverse iteration: the shift is this close to the multiplier, so that one solution nearly suffices */
 static const double OFF = 16 * DBL_EPSILON;
@@ -56,7 +55,7 @@ static void monodromy(const periodic *o, double *A)
     for (size_t j = 0; j < n; j++) memcpy(A + j * n, o->at.V + j * N, n * sizeof *A);
 }
 
-/* the largest modulus but for those `trivial` multipliers that are closest to 1 */
+/* the largest modulus of those multipliers that are left when the `trivial` ones, those closest to 1, are left out */
 static double judged(const periodic *o, int trivial, char *left_out)
 {
     double most = 0;
@@ -228,8 +227,7 @@ static int differentiate(gradient *g, double *re, double *im)
         for (size_t j = 0; j < 2; j++) g->V[j * N + i] = g->v[2 * i + j];
     for (int which = 0; which < g->parts; which++) TRY(sweep_with(g, which));
     TRY(periodic_multipliers_of(o, 2, g->lambda, g->w));
-    int status = solver_adjoint(o->c, o->now.tape, 2, g->w, g->mu, NULL, NULL);
-    if (status) return run_failed(o, status, "The backward sweep over the orbit failed");
+    TRY(periodic_sweep_back(o, 2, g->w, g->mu));
     memcpy(re, g->mu, np * sizeof *re);
     if (im) memcpy(im, g->mu + np, np * sizeof *im);
     return 0;

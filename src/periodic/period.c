@@ -89,7 +89,7 @@ static int by_start(periodic *o)
     size_t n = (size_t)o->n, N = (size_t)o->N;
     int m = o->n + o->free_T;
     double *V = o->at.V;
-    costate_times times = {.t1 = o->A};         /* n*n >= n; one more where T is free: see work_layout */
+    costate_times times = {.t1 = o->A};         /* n + 1 of n*n + 1: see layout in solver.c */
     memset(V, 0, N * (n + 1) * sizeof *V);
     memset(o->A, 0, (n + 1) * sizeof *o->A);
     for (size_t j = 0; j < n; j++) V[j * N + j] = 1;

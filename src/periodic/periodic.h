@@ -5,8 +5,8 @@
        Phi(y0, T, p) + W eta = y0,   c^T (y0 - y_ref) = 0,   W^T (y0 - y_given) = 0
 
    with W the invariants and eta = 0 unknowns that make the system square.  The last two hold for the guess, and each
-   correction keeps them.  All are scaled: y_i by its size s_i on the
-   orbit, T by T, so that the bordered matrix has no units. */
+   correction keeps them.  All are scaled: y_i by its size s_i on the orbit, T by T, so that the bordered matrix has no
+   units. */
 #ifndef COSTATE_PERIODIC_ROOM_H
 #define COSTATE_PERIODIC_ROOM_H
 
@@ -77,7 +77,8 @@ int call_periodic_tangent(periodic *, int m, const double *Vp, double *V);
 int call_periodic_adjoint(periodic *, int m, const double *lambda, double *mu);
 int call_periodic_hessian(periodic *, int m, const double *Vp, costate_periodic_seed seed, void *ctx, double *mu,
                           double *mu2);
-/* w (N by m) and omega (d by m) for functionals of X whose gradients are lambda: see derive.c */
+/* w (N by m), the seeds of backward sweeps, for functionals of X whose gradients are lambda: see derive.c */
 int periodic_multipliers_of(periodic *, int m, const double *lambda, double *w);
+int periodic_sweep_back(periodic *, int m, double *w, double *mu);      /* w is overwritten */
 
 #endif

@@ -37,7 +37,7 @@ BEGIN = "// compute.js - made from docs/site/compute by `./run docs`, not to be 
 
 
 def scripts():
-    """One script, whose names are its own, but for what page.js and tests use."""
+    """One script.  Its names are its own, except for those that page.js and tests use."""
     data = {"TABLE": table(), "EXAMPLES": examples()}
     parts = [f"const {name} = {json.dumps(of, indent=1)};" for name, of in data.items()]
     parts += [(HERE / name).read_text(encoding="utf-8") for name in SCRIPTS]
