@@ -5,9 +5,9 @@ import numpy as np
 
 from costate import _library as library
 from costate._costate import ffi, lib
-from costate._derivatives import Mistrusted
-from costate._library import CostateError, columns, pointer, vector
-from costate.maps import Owner, guarded, raise_what_was_raised
+from costate._library import columns, pointer, vector
+from costate._limit import Limit
+from costate.maps import Owner, guarded
 
 ORBIT = ("residual", "sensitivity", "multiplier", "iterations", "frozen", "steps")
 Moved = namedtuple("Moved", "y period q")
@@ -19,7 +19,7 @@ def orbit_seed(owner, X, p, m, V, Vp, lam, mu, lam2, mu2):
     ffi.memmove(lam, owner.weights, owner.weights.nbytes)
 
 
-class PeriodicOrbit:
+class PeriodicOrbit(Limit):
     """A periodic orbit of a Problem.
 
     y, period     (n,), the state at t0; the period
@@ -29,8 +29,10 @@ class PeriodicOrbit:
     stats         residual, sensitivity, iterations, steps of one period, a dictionary
     derivatives   how derivatives of f are computed"""
 
+    _message = staticmethod(lib.costate_periodic_message)
+
     def __init__(self, problem, y0, guess, p, period, t, settle, invariants):
-        self._problem, self._given, self._t = problem, (y0, p), float(t)
+        super().__init__(problem, y0, p, t)
         if (guess is None) == (period is None):
             raise ValueError("give either guess, a period that is nearly right, or period, one that is given")
         self._period, self._settle = period, settle
@@ -38,22 +40,12 @@ class PeriodicOrbit:
         self._invariants = None if invariants is None else np.array(invariants, dtype=float, ndmin=2)
         self._solve()
 
-    def _solve(self):
-        """again, with differences, where complex steps turn out to be wrong"""
-        while True:
-            b, y, self._p = self._problem.built(self._t, *self._given)
-            self._b, self._owner = b, Owner()
-            try:
-                with b.lock:
-                    b.scales.between(self._t, self._t + self._guess)
-                    self._solve_once(y[:b.n].copy())
-                break
-            except Mistrusted:
-                self._problem.rebuild()
-        self.derivatives = b.way
+    def _span(self):
+        return self._t, self._t + getattr(self, "period", self._guess)
 
     def _solve_once(self, y):
-        b, self._o = self._b, ffi.new("costate_periodic_options *")
+        b, self._o, self._owner = self._b, ffi.new("costate_periodic_options *"), Owner()
+        y = y[:b.n].copy()
         self._run, T = ffi.new("costate_options *", b.o[0]), ffi.new("double *", self._guess)
         self._o.t0, self._o.settle, self._run.on_step = self._t, self._settle, ffi.NULL
         self._run.on_back = ffi.NULL
@@ -84,23 +76,6 @@ class PeriodicOrbit:
             for bound in b.bounds:
                 if bound.name in ("rhs", "residual", "cost"):
                     bound.look_over([(t, y.copy(), self._p)])
-
-    def _check(self, status):
-        raise_what_was_raised([self._owner, self._b.owner, *self._b.others])
-        if status != lib.COSTATE_OK:
-            raise CostateError(library.status_name(status), library.said(lib.costate_periodic_message(self._s)))
-        self._problem.trust.say()
-
-    def _derived(self, call):
-        """what `call` computes; again after differences have taken the place of complex steps"""
-        while True:
-            try:
-                with self._b.lock:
-                    self._b.scales.between(self._t, self._t + self.period)
-                    return call()
-            except Mistrusted:
-                self._problem.rebuild()
-                self._solve()
 
     def __call__(self, t):
         """the state at any time t: (n,) or (n, len(t))"""

@@ -3,14 +3,13 @@ import numpy as np
 
 from costate import _library as library
 from costate._costate import ffi, lib
-from costate._derivatives import Mistrusted
 from costate._library import CostateError, columns, pointer, taken
-from costate.maps import raise_what_was_raised
+from costate._limit import Limit
 
 STATS = ("rank", "invariants", "slowest", "t", "steps", "attempts", "iterations")
 
 
-class SteadyState:
+class SteadyState(Limit):
     """The steady state to which the solution of a Problem from y0 tends.
 
     y             (n,)
@@ -19,28 +18,20 @@ class SteadyState:
     stats         rank of the Jacobian of f, steps, t to which the solution was followed, a dictionary
     derivatives   how derivatives of f are computed"""
 
+    _message = staticmethod(lib.costate_steady_message)
+
     def __init__(self, problem, y0, p, t, fixed):
-        self._problem, self._given, self._t = problem, (y0, p), float(t)
+        super().__init__(problem, y0, p, t)
         self._which = np.array(list(fixed), dtype=np.intc)
         self._values = np.array(list(fixed.values()), dtype=float)
         self._solve()
 
-    def _solve(self):
-        """again, with differences, where complex steps turn out to be wrong at the start or at the steady state"""
-        while True:
-            b, y, self._p = self._problem.built(self._t, *self._given)
-            self._b, self._start = b, np.concatenate([y[:b.n], y[b.N - b.nm:]])
-            try:
-                with b.lock:
-                    b.scales.between(self._t, self._t)
-                    self._solve_once()
-                break
-            except Mistrusted:
-                self._problem.rebuild()
-        self.derivatives = b.way
+    def _span(self):
+        return self._t, self._t
 
-    def _solve_once(self):
+    def _solve_once(self, y):
         b = self._b
+        self._start = np.concatenate([y[:b.n], y[b.N - b.nm:]])
         self._o, self._run = ffi.new("costate_steady_options *"), ffi.new("costate_options *", b.o[0])
         self._o.t0, self._run.on_step = self._t, ffi.NULL
         self._o.nfixed, self._o.values = self._which.size, pointer(self._values)
@@ -61,23 +52,6 @@ class SteadyState:
 
     def _parameters(self):
         return pointer(self._p) if self._b.np else ffi.NULL
-
-    def _check(self, status):
-        raise_what_was_raised([self._b.owner, *self._b.others])
-        if status != lib.COSTATE_OK:
-            raise CostateError(library.status_name(status), library.said(lib.costate_steady_message(self._s)))
-        self._problem.trust.say()
-
-    def _derived(self, call):
-        """what `call` computes; again after differences have taken the place of complex steps"""
-        while True:
-            try:
-                with self._b.lock:
-                    self._b.scales.between(self._t, self._t)
-                    return call()
-            except Mistrusted:
-                self._problem.rebuild()
-                self._solve()
 
     def tangent(self, dy0=None, dp=None):
         """The derivative of the steady state along directions of y0 and p: (n,), or (n, m) for m directions.
