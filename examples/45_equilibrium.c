@@ -43,7 +43,7 @@ int main(void)
     problem.event = &stimulus;
     costate *c = costate_new(NULL, &problem, &options);
     costate_tape *tape = costate_tape_new();
-    double y[N], value, mu[NP], q, direct[NP], moved[NP], high, low, worst = 0;
+    double y[N + 1], value, mu[NP], q, direct[NP], moved[NP], high, low, worst = 0;
     signalling_start(0, p, y);
     if (!tape || costate_steady_solve(rest, y, p) != COSTATE_OK) return fputs(costate_steady_message(rest), stderr), 1;
     const costate_steady_stats *found = costate_steady_get_stats(rest);
