@@ -170,7 +170,8 @@ class InlinedCode(unittest.TestCase):
     def test_modules(self):
         """USE NAME: constants, functions and subroutines without arguments of its file, and of modules that it uses"""
         first = ("! rates\nMODULE first\n  USE Second, ONLY: base\n  IMPLICIT NONE\n"
-                 "  REAL(dp), PARAMETER :: half = 0.5\n  REAL(dp) :: M, k1\nCONTAINS\n  SUBROUTINE set_all()\n    k1 = half*base(TEMP) &\n     + RO2\n"
+                 "  REAL(dp), PARAMETER :: half = 0.5\n  REAL(dp) :: M, k1\nCONTAINS\n"
+                 "  SUBROUTINE set_all()\n    k1 = half*base(TEMP) &\n     + RO2\n"
                  "  END SUBROUTINE set_all\n  SUBROUTINE other(x)\n    k2 = x\n  END SUBROUTINE other\n"
                  "  FUNCTION hard(x) RESULT(k)\n    IF (x > 0) THEN\n      k = unseen\n    END IF\n"
                  "  END FUNCTION hard\nEND MODULE first\n")

@@ -1,7 +1,7 @@
 """mechanisms.py SOURCE BUILD SANITIZE COMPILER...: mechanisms convert, compile, and pass costate_check_problem.
 
-Those of models/, and of the folders that COSTATE_MECHANISMS names, with ':' between them: their .def files, and .kpp and
-.eqn files with reactions that these do not include.  One line for each: species, reactions, parameters that have no
+Those of models/, and of the folders that COSTATE_MECHANISMS names, with ':' between them: their .def files, and .kpp
+and .eqn files with reactions that these do not include.  One line for each: species, reactions, parameters that have no
 value, seconds to convert and to compile, and what the check says, at concentrations about 1 and with values about 1
 for what has none, but 298.15 for the temperature.  Reports in the format of cmocka."""
 import os
