@@ -1,10 +1,11 @@
 """Declarations of an equation file: parameters, states, memory variables, modes, costs, outputs and macros."""
 from .model import Quantity
 from .nodes import FUNCTIONS, FUNCTIONS_OF_TWO
-from .scope import ALIASES, Let, Table
+from .scope import ALIASES, CONSTANTS, Let, Table
 from .syntax import AFTER, Fault
 
-RESERVED = {"t", "if", "sum", "min", "max", "mode", "not", "pow", *AFTER, *FUNCTIONS, *FUNCTIONS_OF_TWO, *ALIASES}
+RESERVED = {"t", "if", "piecewise", "sum", "min", "max", "mode", "not", "pow", *AFTER, *FUNCTIONS, *FUNCTIONS_OF_TWO,
+            *ALIASES}
 MOST_COMPONENTS = 10_000                     # of a vector
 C_WORDS = set("""auto break case char const continue default do double else enum extern float for goto if inline int
 long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
@@ -19,6 +20,8 @@ class Declarations:
             raise Fault(place, f"{name} is a word of the language; choose another name")
         if name in self.scope.known or name in self.scope.vectors:
             raise Fault(place, f"{name} is declared twice")
+        if name in self.scope.constants:
+            raise Fault(place, f"{name} was used above as the number {CONSTANTS[name]:.6g}; declare it before that")
         self.scope.known[name] = what
 
     def quantities(self, kind, into, value=None):

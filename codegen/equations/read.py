@@ -7,7 +7,7 @@ from .declare import C_WORDS, Declarations
 from .model import HIGH, LOW, PERIODIC, WALL, ZERO, Axis, Model, Quantity
 from .occur import Occurrences
 from .scope import TOO_DEEP, Scope
-from .syntax import Fault, Source, Tokens, near, number
+from .syntax import Fault, Source, Tokens, near
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
               "table", "cost", "output", "event", "stop", "kinks", "reactions")
@@ -203,9 +203,6 @@ class Reader(Declarations, Occurrences):
         left = self.side("->", "<->")
         both = self.tokens.next()[0] == "<->"
         right = self.side(":")
-        for count, (_, name, at) in [*left, *(right if both else [])]:
-            if count < 0:
-                raise Fault(at, f"the rate cannot depend on minus {name}: only products may be subtracted")
         self.tokens.take(":", "':' and the rate constant")
         self.reaction_trees.append((place, left, right, self.rate()))
         if both:
@@ -213,7 +210,8 @@ class Reader(Declarations, Occurrences):
             self.reaction_trees.append((place, right, left, self.rate()))
 
     def side(self, *ends):
-        """[(coefficient, name token)]; nothing, if it is 0 or empty; on the right also A - B"""
+        """[(coefficient, name token)]; nothing, if it is 0 or empty; on the right also A - B.  A coefficient is (sign,
+        tree of a number or of an expression in parentheses)"""
         out, sign = [], 1
         if self.tokens.peek()[0] in ends:
             return out
@@ -225,10 +223,11 @@ class Reader(Declarations, Occurrences):
             self.tokens.next()
             sign = -1
         while True:
-            at, text = self.tokens.place, self.tokens.next()[1] if self.tokens.peek()[0] == "number" else "1"
-            count = number(at, text)
-            self.tokens.skip("*")
-            out.append((sign * count, self.tokens.take("name", "a species")))
+            count = ("number", self.tokens.place, "1")
+            if self.tokens.peek()[0] in ("number", "("):
+                count = self.tokens.operand()
+                self.tokens.skip("*")
+            out.append(((sign, count), self.tokens.take("name", "a species")))
             if self.tokens.peek()[0] not in ("+", "-"):
                 break
             sign = 1 if self.tokens.next()[0] == "+" else -1

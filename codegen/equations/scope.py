@@ -1,9 +1,13 @@
 """Expressions as trees become nodes: names are looked up, macros expanded, indices of fields become offsets."""
+import math
+
 from .nodes import FUNCTIONS, FUNCTIONS_OF_TWO, HOLDS
 from .syntax import Fault, near, number
 
 ALIASES = {"abs": "fabs", "ln": "log"}
-WRITTEN_OUT = {"pow": 2, "sign": 1, "mod": 2}     # and how many arguments they have; names of quantities, too
+# functions, and how many arguments they have; names of quantities, too
+WRITTEN_OUT = {"pow": 2, "sign": 1, "mod": 2, "heaviside": 1}
+CONSTANTS = {"pi": math.pi, "e": math.e}     # unless the file declares these names
 MOST_OPERATIONS = 2_000_000                  # nodes of a graph
 TOO_DEEP = "expressions, names and macros are too deep inside each other; give parts of them names of their own"
 MOST_EXPANSIONS = 500_000                    # of macros
@@ -53,6 +57,7 @@ class Scope:
         self.forbidden = ""                  # what is said of others
         self.made = {}                       # (let, shift or arguments, allowed): node
         self.expanded = 0                    # macros
+        self.constants = set()               # of CONSTANTS: names that were used
 
     # ---- entry ----
 
@@ -189,7 +194,7 @@ class Scope:
             macros = [k for k, x in self.known.items() if isinstance(x, Let) and x.arguments]
             raise Fault(place, f"{name} is not a function" + near(name, [*FUNCTIONS, *FUNCTIONS_OF_TWO, *ALIASES,
                                                                         *WRITTEN_OUT, "min", "max", "if", "sum",
-                                                                        *macros]))
+                                                                        "piecewise", *macros]))
         if len(given) != wanted:
             raise Fault(place, f"{name} needs {wanted} argument{'s' * (wanted > 1)}, not {len(given)}")
         if name in WRITTEN_OUT:
@@ -202,6 +207,10 @@ class Scope:
     def _sign(self, a):
         g, zero = self.g, self.g.c(0)
         return g.sel(g.cmp(">", a, zero), g.c(1), g.sel(g.cmp("<", a, zero), g.c(-1), zero))
+
+    def _heaviside(self, a):
+        """The unit step, 1 at 0"""
+        return self.g.sel(self.g.cmp("<", a, self.g.c(0)), self.g.c(0), self.g.c(1))
 
     def _mod(self, a, b):
         """What is left of a behind whole multiples of b, with the sign of b"""
@@ -281,6 +290,9 @@ class Scope:
         known = self.known.get(name)
         if isinstance(known, Let):
             return self._let(tree, known, bound, shift, depth)
+        if name in CONSTANTS and name not in self.known and name not in self.vectors and indices is None:
+            self.constants.add(name)
+            return self.g.c(CONSTANTS[name])
         kind, what, offsets = self._quantity(place, name, indices, bound, shift)
         if kind in ("state", "parameter", "memory"):
             space = {"state": "y", "parameter": "p", "memory": "m"}[kind]

@@ -12,7 +12,7 @@ from ..real import Refused
 SYMBOLS = r"<->|->|\*\*|:=|\+=|==|!=|>=|<=|\.\.|[-+*/^()\[\],:;=<>'|]"
 TOKEN = re.compile(rf"""(?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eEdD][-+]?\d+)?)|(?P<name>[A-Za-z_]\w*)
     |(?P<symbol>{SYMBOLS})|(?P<unit>\{{[^}}\n]*\}})|(?P<text>"[^"\n]*")|(?P<newline>\n)""", re.X | re.A)
-BLANK = re.compile(r"[ \t\r]*(?:\#[^\n]*)?")
+BLANK = re.compile(r"[ \t\r]*(?:(?:\#|//)[^\n]*)?")      # with a comment to the end of the line
 OPENING, CLOSING = ("(", "["), (")", "]")
 DEEPEST = 100                                # parentheses inside each other: Python's stack
 QUOTED = 60                                  # characters of a file that a refusal quotes
@@ -65,7 +65,9 @@ class Source:
                 raise Fault(at, self._strange(self.text[at]))
             kind, text = m.lastgroup, m.group()
             depth += (text in OPENING) - (text in CLOSING)
-            if kind != "newline" or depth <= 0 and not (out and out[-1][1] == ","):
+            if text == ";" and depth <= 0:                # ends a statement, as the end of a line does
+                out.append(("\n", text, at))
+            elif kind != "newline" or depth <= 0 and not (out and out[-1][1] == ","):
                 out.append((text if kind in ("symbol", "newline") else kind, text, at))
             at = m.end()
         return out + [("\n", "\n", at), ("end", "", at)]
@@ -227,7 +229,7 @@ class Tokens:
         return ("unary", place, "-", a) if minus else a
 
     def _power(self):
-        a = self._atom()
+        a = self.operand()
         if self.peek()[0] in ("^", "**"):
             place = self.next()[2]
             self.depth += 1
@@ -238,7 +240,8 @@ class Tokens:
             return ("binary", place, "^", a, b)
         return a
 
-    def _atom(self):
+    def operand(self):
+        """A number, a name, a call, or an expression in parentheses"""
         kind, text, place = self.peek()
         if kind == "number":
             self.next()
@@ -283,6 +286,8 @@ class Tokens:
             a = self.expression()
             self.take(",", "',' and the value where it does not")
             out = ("if", place, c, a, self.expression())
+        elif name == "piecewise":
+            out = self._piecewise(place)
         elif name == "sum" and self.peek(1)[0] == "=":
             index = self.take("name", "an index")[1]
             low, high = self.range("=")
@@ -292,6 +297,19 @@ class Tokens:
             out = ("call", place, name, self.commas(self.expression) if self.peek()[0] != ")" else [])
         self.take(")")
         return out
+
+    def _piecewise(self, place):
+        """VALUE, CONDITION, ..., VALUE: the value of the first condition that holds, or the last one"""
+        pairs, a = [], self.expression()
+        while self.peek()[0] == "," or not pairs:
+            self.take(",", "',' and the condition for the value before it")
+            c = self.condition()
+            self.take(",", "',' and another value: the last one is that where no condition holds")
+            pairs.append((c, a))
+            a = self.expression()
+        for c, value in reversed(pairs):
+            a = ("if", place, c, value, a)
+        return a
 
     def range(self, before):
         self.take(before)
