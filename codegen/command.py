@@ -3,6 +3,7 @@
     costate-model FILE [-o NAME.c] [--lanes] [--json] [-I FOLDER]
     costate-model FILE --program [-o NAME.bin] [--json] [-I FOLDER]
     costate-model MECHANISM -o NAME.eq [-I FOLDER]
+    costate-model FILE --explain [-I FOLDER]
 
 FILE.eq holds equations in the language of docs/reference/equations.md; FILE.def, .kpp or .eqn a mechanism in the
 format of the Kinetic PreProcessor.  NAME.c and NAME.h are written, beside each other; without -o they are called as the
@@ -12,12 +13,14 @@ NAME.c, compiled with -shared -fPIC, is an object for costate_method_load.  With
 2, 4 or 8 members of an ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off
 -fno-math-errno.  With --program the model is written as byte code, NAME.bin, which the library runs without a compiler
 (costate/program.h).  With --json NAME.json says what they have, for programs that load them: the name of the model, its
-quantities with their units, its sizes.  A fault is reported with file, line and column."""
+quantities with their units, its sizes.  --explain writes no file: it prints what was understood, the states and
+parameters, running costs, outputs, events, relations, stops and conservation laws.  A fault is reported with file, line
+and column."""
 import sys
 from pathlib import Path
 
 from . import kinds
-from .equations import byte_code, c_file, eq_file, kpp, read
+from .equations import byte_code, c_file, eq_file, explain, kpp, read
 from .real import Refused
 
 
@@ -25,6 +28,7 @@ MECHANISMS = (".def", ".kpp", ".eqn")
 # in files that are overwritten
 MARKS = ("written by costate-model", "for costate_method_load: made by codegen", byte_code.MARK)
 BEGINNING = 400                              # characters
+OPTIONS = ("--lanes", "--json", "--program", "--explain")                   # without a value
 
 
 def write(source, out=None, lanes=False, as_json=False, folders=(), program=False):
@@ -35,9 +39,7 @@ def write(source, out=None, lanes=False, as_json=False, folders=(), program=Fals
             raise Refused(f"{source}: --{what} is for models; this is a coefficient file")
         return put(named(out, Path(source).stem, ".c"), (".c",), [kinds.method_object(source)])
     mechanism = Path(source).suffix in MECHANISMS
-    model, notes = kpp.read(source, folders) if mechanism else (read.read(source), [])
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+    model = model_of(source, folders)
     if out and Path(out).suffix == ".eq":
         return [equation_file(Path(out), model, source, mechanism)]
     origin = Path(source).name
@@ -49,6 +51,21 @@ def write(source, out=None, lanes=False, as_json=False, folders=(), program=Fals
     path = named(out, model.name, ".c")
     texts = c_file.write(model, origin, path.stem, lanes)
     return put(path, (".c", ".h", ".json"), texts if as_json else texts[:2])
+
+
+def model_of(source, folders):
+    """The model in a file; notes about it go to stderr"""
+    model, notes = kpp.read(source, folders) if Path(source).suffix in MECHANISMS else (read.read(source), [])
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+    return model
+
+
+def explained(source, folders):
+    """What was understood of a model, as text"""
+    if Path(source).suffix == ".toml":
+        raise Refused(f"{source}: --explain is for models; this is a coefficient file")
+    return explain.explain(model_of(source, folders), Path(source).name)
 
 
 def named(out, name, suffix):
@@ -116,13 +133,18 @@ def main(args):
     args, out = taken(args, "-o")
     args, folders = taken(args, "-I")
     out = out[-1] if out else None
-    lanes, as_json, program = (option in args for option in ("--lanes", "--json", "--program"))
-    args = [a for a in args if a not in ("--lanes", "--json", "--program")]
+    lanes, as_json, program, told = (option in args for option in OPTIONS)
+    args = [a for a in args if a not in OPTIONS]
     if len(args) != 1 or args[0].startswith("-"):
         print(__doc__, file=sys.stdout if args in (["-h"], ["--help"]) else sys.stderr)
         return 0 if args in (["-h"], ["--help"]) else 2
     try:
-        write(args[0], out, lanes, as_json, folders, program)
+        if told and (out or lanes or as_json or program):
+            raise Refused(f"{args[0]}: --explain writes no file; call costate-model once more, without it")
+        if told:
+            print(explained(args[0], folders), end="")
+        else:
+            write(args[0], out, lanes, as_json, folders, program)
     except Refused as fault:
         print(fault, file=sys.stderr)
         return 1

@@ -45,6 +45,23 @@ class Command(unittest.TestCase):
         os.mkfifo("pipe.c")                                                   # it does not wait for a writer
         self.assertIn("pipe.c is not a file that can be written", self.run_with("decay.eq", "-o", "pipe.c")[1])
 
+    def test_explain(self):
+        """prints, and writes nothing; with notes about mechanisms"""
+        before = sorted(os.listdir())
+        status, said = self.run_with("--explain", "decay.eq")
+        self.assertEqual((status, said.split("\n")[0]), (0, "model decay"))
+        status, said = self.run_with("mech.def", "--explain", "-I", "species")
+        self.assertEqual(status, 0)
+        self.assertIn("note: the mechanism gives no value for K1", said)
+        self.assertIn("conservation laws", said)
+        for more in (("-o", "x.c"), ("--json",), ("--lanes",), ("--program",)):
+            status, said = self.run_with("decay.eq", "--explain", *more)
+            self.assertEqual((status, said), (1, "decay.eq: --explain writes no file; call costate-model once more, "
+                                              "without it\n"))
+        status, said = self.run_with("rk.toml", "--explain")
+        self.assertEqual((status, said), (1, "rk.toml: --explain is for models; this is a coefficient file\n"))
+        self.assertEqual(sorted(os.listdir()), before)
+
     def test_include_folders(self):
         status, said = self.run_with("mech.def")
         self.assertEqual(status, 1)
