@@ -40,7 +40,7 @@ def name_of_file(path):
 
 class Reader(Declarations, Occurrences):
     def __init__(self, source):
-        self.tokens = Tokens(source.tokens())
+        self.tokens, self.path = Tokens(source.tokens()), source.path
         self.model = Model(name_of_file(source.path))
         self.scope = Scope(self.model)
         self.equations = []                  # (place, left tree, right tree, loop tree or None)

@@ -3,6 +3,7 @@ import math
 
 from .nodes import FUNCTIONS, FUNCTIONS_OF_TWO, HOLDS
 from .syntax import Fault, near, number
+from .table_file import spline_pieces
 
 ALIASES = {"abs": "fabs", "ln": "log"}
 # functions, and how many arguments they have; names of quantities, too
@@ -28,13 +29,13 @@ class Let:
 
 
 class Table(Let):
-    """A function of one argument, given at places that increase.  rows: trees (place, value).  linear: between them it
-    is interpolated; else it has the value of the last place that is not behind the argument.  Two rows with the same
-    place are a step.  Outside it has the first and the last value."""
+    """A function of one argument, given at places that increase.  rows: trees (place, value).  kind: linear or cubic,
+    what interpolates between them, or steps, with the value of the last place that is not behind the argument.  Two
+    rows of a linear table with the same place are a step.  Outside it has the first and the last value."""
 
-    def __init__(self, place, linear, rows):
+    def __init__(self, place, kind, rows):
         super().__init__(place, ["x"], None)
-        self.linear, self.rows, self.places = linear, rows, None
+        self.kind, self.rows, self.places = kind, rows, None
 
 
 class Argument:
@@ -242,7 +243,9 @@ class Scope:
         g, at = self.g, self._places(table)
         values = [self._value(tree, {}, shift, depth + 1) for _, tree in table.rows]
         pieces = list(zip([*at[1:], None], values))            # (end, what it is before that)
-        if table.linear:
+        if table.kind == "cubic":
+            pieces = [(at[0], values[0]), *spline_pieces(g, at, values, x), (None, values[-1])]
+        if table.kind == "linear":
             lines = [(end, g.add(v, g.mul(g.div(g.sub(w, v), g.c(end - start)), g.sub(x, g.c(start)))))
                      for start, end, v, w in zip(at, at[1:], values, values[1:]) if start < end]
             pieces = [(at[0], values[0]), *lines, (None, values[-1])]
@@ -261,10 +264,10 @@ class Scope:
             places = [self.number(tree, "a place in a table") for tree, _ in table.rows]
             table.places, (self.allowed, self.forbidden) = places, known
             for k in range(1, len(places)):
-                step = table.linear and places[k - 1] == places[k] and places[k - 2:k - 1] != [places[k]]
+                step = table.kind == "linear" and places[k - 1] == places[k] and places[k - 2:k - 1] != [places[k]]
                 if not places[k - 1] < places[k] and not step:
                     raise Fault(table.rows[k][0][1], "the places in a table must increase" +
-                                "; two rows with the same place are a step" * table.linear)
+                                "; two rows with the same place are a step" * (table.kind == "linear"))
         return table.places
 
     # ---- names ----

@@ -72,7 +72,7 @@ FAULTS = [
     ("state x\nx' = 1\nevent e when x falls within u\n", "3:22: expected 'in MODE', 'terminal', 'passes', "
      "'fires at start' or 'ignored at start', found 'within'"),
     ("state x\nx' = 1\ncost q' = x\nevent e at 1\n  q := 2", "5:3: q is a running cost: an event adds to it"),
-    ("table f smooth (1, 2)\nstate x", "1:9: expected steps or linear, found 'smooth'"),
+    ("table f smooth (1, 2)\nstate x", "1:9: expected linear, steps or cubic, found 'smooth'"),
     ("table f steps 1, 2\nstate x", "1:15: expected '(' and a row (PLACE, VALUE) of the table, found '1'"),
     ("table f steps (1, 2\nstate x", "2:1: expected an operator before 'state'"),
     ("table f steps (1, 1), (1, 2)\nstate x\nx' = f(t)", "1:24: the places in a table must increase"),

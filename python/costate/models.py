@@ -16,7 +16,7 @@ from costate._background import Background
 from costate._callbacks import from_cfunc, from_numba
 from costate._costate import ffi
 from costate._library import ModelError, pointer, vector
-from costate._program import Program, program
+from costate._program import Program, generator, program
 from costate.result import Result
 
 __all__ = ["Model", "from_cfunc", "from_numba", "from_sympy"]
@@ -81,8 +81,8 @@ class Model:
         if Path(path).suffix in MECHANISMS:
             raise ModelError(f"{path} is a chemical mechanism; Python reads equation files: write one with "
                              f"costate-model {path} -o {Path(path).stem}.eq")
-        return cls(Path(path).read_text(encoding="utf-8-sig"), file=path, sizes=sizes, compiled=compiled,
-                   lanes=lanes)
+        return cls(with_tables(Path(path).read_text(encoding="utf-8-sig"), path), file=path, sizes=sizes,
+                   compiled=compiled, lanes=lanes)
 
     def __reduce__(self):
         return restored, (type(self), self.text, self.file, self.sizes, self._wanted, self.has_lanes)
@@ -352,6 +352,16 @@ class Model:
 
 def restored(cls, text, file, sizes, compiled, lanes):
     return cls(text, file=file, sizes=sizes, compiled=compiled, lanes=lanes)
+
+
+def with_tables(text, path):
+    """the text with the rows of its tables instead of the names of their files: models are kept by their text"""
+    if '"' not in text or "table" not in text or sys.version_info < NEEDED:
+        return text
+    try:
+        return generator("equations.table_file").inlined(text, path)
+    except generator("real").Refused as fault:
+        raise ModelError(str(fault)) from None
 
 
 def near(names, known, what, model):
