@@ -42,8 +42,9 @@ def written(tree):
 
 def rows_of_file(place, folder, name, column):
     """[(tree of a place, tree of the value there)] of a text file with a row of numbers a line, which commas,
-    semicolons, tabs or blanks separate; a first line without numbers is a heading, and # begins a comment.  place: of its name in
-    the equation file; column: of the values, from 2"""
+    semicolons, tabs or blanks separate.  A first line without numbers is a heading, and # begins a comment.
+
+    place: of its name in the equation file; column: of the values, from 2"""
     path = Path(folder, name)
     try:
         if path.stat().st_size > LONGEST:
