@@ -185,7 +185,7 @@ class Declarations:
             column = int(word) if word.isdigit() and len(word) < 6 else 0
             if column < 2:
                 raise Fault(at, "values stand in column 2 or one behind it; column 1 has the places")
-        return rows_of_file(place, Path(self.path).parent, text[1:-1], column)
+        return rows_of_file(place, Path(self.source.path).parent, text[1:-1], column)
 
     def read_cost(self, place):
         name, at = self.tokens.take("name", "the name of a running cost")[1:]

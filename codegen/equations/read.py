@@ -4,13 +4,15 @@ from pathlib import Path
 from ..real import Refused
 from .assemble import assemble
 from .declare import C_WORDS, Declarations
+from .included import Includes, as_text
 from .model import HIGH, LOW, PERIODIC, WALL, ZERO, Axis, Model, Quantity
 from .occur import Occurrences
 from .scope import TOO_DEEP, Scope
 from .syntax import Fault, Source, Tokens, near
+from .table_file import inlined
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
-              "table", "cost", "output", "event", "stop", "kinks", "reactions")
+              "table", "cost", "output", "event", "stop", "kinks", "reactions", "include")
 MOST_AXES = 3
 
 
@@ -33,14 +35,26 @@ def parse(text, path):
         raise source.refusal(fault) from None
 
 
+def self_contained(text, path):
+    """The text of an equation file with what other files contribute to it: included ones, and rows of tables"""
+    source = Source(path, text)
+    try:
+        reader = Reader(source)
+    except Fault as fault:
+        raise source.refusal(fault) from None
+    return inlined(as_text(reader) if source.included else text, path)
+
+
 def name_of_file(path):
     name = Path(path).stem
     return name if name.isidentifier() and name.isascii() else "model"
 
 
-class Reader(Declarations, Occurrences):
-    def __init__(self, source):
-        self.tokens, self.path = Tokens(source.tokens()), source.path
+class Reader(Declarations, Occurrences, Includes):
+    STATEMENTS = STATEMENTS
+
+    def __init__(self, source, depth=0):
+        self.tokens, self.source, self.depth = Tokens(source.tokens()), source, depth
         self.model = Model(name_of_file(source.path))
         self.scope = Scope(self.model)
         self.equations = []                  # (place, left tree, right tree, loop tree or None)
@@ -48,7 +62,7 @@ class Reader(Declarations, Occurrences):
         self.starts = []                     # (quantity, tree)
         self.declared = []                   # (boundary, axis, end, what, place)
         self.kinks = self.branches = False
-        self.event = None
+        self.event, self.events_read = None, set()
         self.assignments = []                # (event, place, target token, indices, op, tree)
         self.guards = []                     # (event, tree)
         self.timed = []                      # (event, or None for stops; times as Occurrences.times reads them)
@@ -60,6 +74,7 @@ class Reader(Declarations, Occurrences):
                     self.statement()
                 except RecursionError:
                     raise Fault(place, TOO_DEEP) from None
+        self.check_includes()
         assemble(self)
 
     # ---- statements ----

@@ -34,8 +34,17 @@ class Source:
 
     def __init__(self, path, text, shown=None):
         self.path, self.text, self.shown = str(path), text, text if shown is None else shown
+        self.included = []                   # (place of its first character, Source) of other files
+
+    def extent(self):
+        """The last place, with those of included files"""
+        base, last = self.included[-1] if self.included else (0, None)
+        return base + last.extent() if last else len(self.shown)
 
     def refusal(self, fault):
+        for base, other in reversed(self.included):
+            if fault.place >= base:
+                return other.refusal(Fault(fault.place - base, fault.what))
         place = min(fault.place, len(self.shown))
         start = self.shown.rfind("\n", 0, place) + 1
         end = self.shown.find("\n", place)

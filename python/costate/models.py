@@ -81,7 +81,7 @@ class Model:
         if Path(path).suffix in MECHANISMS:
             raise ModelError(f"{path} is a chemical mechanism; Python reads equation files: write one with "
                              f"costate-model {path} -o {Path(path).stem}.eq")
-        return cls(with_tables(Path(path).read_text(encoding="utf-8-sig"), path), file=path, sizes=sizes,
+        return cls(self_contained(Path(path).read_text(encoding="utf-8-sig"), path), file=path, sizes=sizes,
                    compiled=compiled, lanes=lanes)
 
     def __reduce__(self):
@@ -354,12 +354,12 @@ def restored(cls, text, file, sizes, compiled, lanes):
     return cls(text, file=file, sizes=sizes, compiled=compiled, lanes=lanes)
 
 
-def with_tables(text, path):
-    """the text with the rows of its tables instead of the names of their files: models are kept by their text"""
-    if '"' not in text or "table" not in text or sys.version_info < NEEDED:
+def self_contained(text, path):
+    """the text with what other files contribute, tables and included equations: models are kept by their text"""
+    if '"' not in text or "table" not in text and "include" not in text or sys.version_info < NEEDED:
         return text
     try:
-        return generator("equations.table_file").inlined(text, path)
+        return generator("equations.read").self_contained(text, path)
     except generator("real").Refused as fault:
         raise ModelError(str(fault)) from None
 
