@@ -105,6 +105,7 @@ class Files(unittest.TestCase):
     def test_faults(self):
         for content, table, wanted in (
                 ("0,1\n1,x\n", 'linear "rain.csv"', r"m.eq:1:19: .*rain.csv, line 2: expected numbers, found x"),
+                ("0,1\nx,y\n", 'linear "rain.csv"', r"m.eq:1:19: .*rain.csv, line 2: expected numbers, found x"),
                 ("0,1\n1\n", 'linear "rain.csv"', r"m.eq:1:19: .*rain.csv, line 2: there is no column 2"),
                 ("0,1\n1,2\n", 'linear "rain.csv" column 3', r"line 1: there is no column 3"),
                 ("0,1\n", 'linear "rain.csv" column 1', r"m.eq:1:37: values stand in column 2 or one behind it"),
