@@ -3,13 +3,16 @@ import threading
 
 import numpy as np
 
+from costate._copies import Portable
 from costate.periodic import PeriodicOrbit
 from costate.steady import SteadyState
 
 
-class StartLimit:
+class StartLimit(Portable):
     """Offers what Model does for initial values: start, start_jvp, start_vjp, start_hvp.  Those of the text, at which
     the search begins, are the Model's.  Each thread keeps the limit that it solved for last."""
+
+    local = {"_local": threading.local}
 
     def __init__(self, problem):
         self._problem, self._model, self._local = problem, problem.model, threading.local()

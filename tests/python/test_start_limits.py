@@ -1,6 +1,8 @@
 """test_start_limits.py - models whose text says `start steady` or `start periodic`: runs, tangents, gradients and
 Hessian products against closed forms, in byte code and compiled; ensembles; p in dicts."""
+import copy
 import os
+import pickle
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
@@ -9,7 +11,7 @@ import numpy as np                                                  # noqa: E402
 
 from cases import fails, run_all                                    # noqa: E402
 from common import close                                            # noqa: E402
-from costate import CostateError, Functional, Model, ModelError, Problem    # noqa: E402
+from costate import CostateError, Functional, Model, ModelError, Problem, solve_ivp    # noqa: E402
 
 SHARP = dict(method="dopri853", rtol=1e-12, atol=1e-13)
 T = 1.5
@@ -129,6 +131,19 @@ def test_ensembles_and_names():
     close(by_p["k"], -1.25 * 0.7 / 3.7 ** 2, 1e-12)
     close(state.hessp([1.0, 0.0], vp={"k": 1.0})[1]["k"], 2 * 1.25 * 0.7 / 3.7 ** 3, 1e-12)
     close(state.tangent(dp={"k": 1.0})[0], -1.25 * 0.7 / 3.7 ** 2, 1e-12)
+
+
+def test_copies():
+    problem = Problem(Model(PAIR), **SHARP)
+    run = problem.integrate((0, T))
+    for other in (pickle.loads(pickle.dumps(problem)), copy.deepcopy(problem)):
+        assert np.array_equal(other.integrate((0, T)).y, run.y)
+    F = Functional(end=lambda t, y, p: y[0])
+    assert np.array_equal(copy.deepcopy(run).gradient(F).p, run.gradient(F).p)
+    close(solve_ivp(problem.model, (0, T), None, **SHARP).y[:, -1], run.y, 1e-12)
+    found = problem.gradient(F, (0, T), estimate=True)
+    close(found.p, run.gradient(F).p, 1e-13)
+    assert np.abs(found.error.p).max() < 1e-8 and problem.check((0, T)).ok
 
 
 def test_forms_of_functions():
