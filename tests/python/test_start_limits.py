@@ -97,6 +97,27 @@ def test_memory_in_the_steady_state():
         compare(model, lambda x: np.array([x[1] ** 2 / x[0] + np.exp(-x[0] * T) * x[1] ** 2 * (1 / 4 - 1 / x[0])]))
 
 
+# a m + b s remains, and a = k b at rest; the memory variable m is u^2
+VOLUMES = """parameter k = 0.5, s = 2, u = 0.7
+state a = 1, b = 0.25
+memory m = u^2
+event never when b - 50 rises
+    m := 1
+a' = (k*b - a)/m
+b' = (a - k*b)/s
+start steady
+"""
+
+
+def test_volumes_in_memory():
+    """second derivatives through an invariant that depends on a memory variable and on a parameter"""
+    def at_rest(x):
+        b = (x[2] ** 2 + 0.25 * x[1]) / (x[0] * x[2] ** 2 + x[1])
+        return np.array([x[0] * b, b])
+    for model in both(VOLUMES):
+        compare(model, at_rest, 1e-9)
+
+
 def test_given_period():
     for model in both(DOSES):
         _, first = compare(model, lambda x: np.array([np.exp(-x[0] * T) * x[1] / -np.expm1(-24 * x[0])]))
