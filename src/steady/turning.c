@@ -30,9 +30,9 @@ static costate_point by_parameters(const costate_point *d) { return (costate_poi
 static double *combined(const steady *s, const limit *x, const double *nu)
 {
     size_t n = (size_t)s->n;
-    memset(s->turn.w, 0, n * sizeof *s->turn.w);
-    for (int i = 0; i < x->k; i++) axpy(n, nu[i], x->w + (size_t)i * n, s->turn.w);
-    return s->turn.w;
+    memset(s->work.turn_w, 0, n * sizeof *s->work.turn_w);
+    for (int i = 0; i < x->k; i++) axpy(n, nu[i], x->w + (size_t)i * n, s->work.turn_w);
+    return s->work.turn_w;
 }
 
 /* out_i += w_i . in */
@@ -46,8 +46,8 @@ int steady_turn_tangent(steady *s, const limit *x, const costate_point *d, doubl
     if (!x->turns || !(d->p || d->m)) return 0;
     TRY(turning_known(s, x));
     costate_point at = steady_point(s, x->y), by = by_parameters(d);
-    TRY(equation_tangent2(&s->maps, &at, &(costate_point){.y = x->z}, &by, s->e));
-    add_products(s, x, s->e, out);
+    TRY(equation_tangent2(&s->maps, &at, &(costate_point){.y = x->z}, &by, s->work.e));
+    add_products(s, x, s->work.e, out);
     return 0;
 }
 
@@ -67,13 +67,13 @@ static int moved(steady *s, const limit *x, const costate_point *d, const double
 {
     size_t n = (size_t)s->n;
     costate_point at = steady_point(s, x->y), by = by_parameters(d);
-    memset(s->e, 0, n * sizeof *s->e);
-    if (d->p || d->m) TRY(equation_tangent2(&s->maps, &at, &(costate_point){.y = x->z}, &by, s->e));
-    memset(s->d, 0, n * sizeof *s->d);
-    add_scaled(n, s->r, dy, -1, d->y ? d->y : s->maps.room.zeros);
-    mass_multiply(&s->maps, 0, 1, 1, s->r, s->d);
+    memset(s->work.e, 0, n * sizeof *s->work.e);
+    if (d->p || d->m) TRY(equation_tangent2(&s->maps, &at, &(costate_point){.y = x->z}, &by, s->work.e));
+    memset(s->work.d, 0, n * sizeof *s->work.d);
+    add_scaled(n, s->work.r, dy, -1, d->y ? d->y : s->maps.room.zeros);
+    mass_multiply(&s->maps, 0, 1, 1, s->work.r, s->work.d);
     memset(z, 0, n * sizeof *z);
-    for (int i = 0; i < s->n - x->k; i++) z[i] = s->d[x->row[i]] - s->e[x->row[i]];
+    for (int i = 0; i < s->n - x->k; i++) z[i] = s->work.d[x->row[i]] - s->work.e[x->row[i]];
     return steady_solve(s, 0, 1, z);
 }
 
@@ -82,23 +82,23 @@ static int third(steady *s, const limit *x, const costate_point *a, const costat
 {
     costate_point at = steady_point(s, x->y);
     for (int i = 0; i < x->k; i++) {
-        memset(s->unit, 0, (size_t)(s->np + s->nm) * sizeof *s->unit);
-        costate_gradient g = {.p = s->np ? s->unit : NULL, .m = s->nm ? s->unit + s->np : NULL};
-        memcpy(s->turn.w, x->w + (size_t)i * (size_t)s->n, (size_t)s->n * sizeof *s->turn.w);
-        TRY(equation_adjoint_tangent2(&s->maps, &at, &(costate_point){.y = x->z}, a, s->turn.w, &g));
-        if (b->p) out[i] += dot((size_t)s->np, s->unit, b->p);
-        if (b->m) out[i] += dot((size_t)s->nm, s->unit + s->np, b->m);
+        memset(s->work.unit, 0, (size_t)(s->np + s->nm) * sizeof *s->work.unit);
+        costate_gradient g = {.p = s->np ? s->work.unit : NULL, .m = s->nm ? s->work.unit + s->np : NULL};
+        memcpy(s->work.turn_w, x->w + (size_t)i * (size_t)s->n, (size_t)s->n * sizeof *s->work.turn_w);
+        TRY(equation_adjoint_tangent2(&s->maps, &at, &(costate_point){.y = x->z}, a, s->work.turn_w, &g));
+        if (b->p) out[i] += dot((size_t)s->np, s->work.unit, b->p);
+        if (b->m) out[i] += dot((size_t)s->nm, s->work.unit + s->np, b->m);
     }
     return 0;
 }
 
-/* w_i . E_yp[z', d], z' in s->turn.z, added */
+/* w_i . E_yp[z', d], z' in s->work.turn_z, added */
 static int crossed(steady *s, const limit *x, const costate_point *d, double *out)
 {
     costate_point at = steady_point(s, x->y);
     if (!(d->p || d->m)) return 0;
-    TRY(equation_tangent2(&s->maps, &at, &(costate_point){.y = s->turn.z}, d, s->e));
-    add_products(s, x, s->e, out);
+    TRY(equation_tangent2(&s->maps, &at, &(costate_point){.y = s->work.turn_z}, d, s->work.e));
+    add_products(s, x, s->work.e, out);
     return 0;
 }
 
@@ -116,9 +116,9 @@ int steady_turn_tangent2(steady *s, const limit *x, const costate_point *a, cons
     costate_point by_a = by_parameters(a), by_b = by_parameters(b);
     if (!x->turns) return 0;
     if ((a->p || a->m) && (b->p || b->m)) TRY(third(s, x, &by_a, &by_b, out));
-    TRY(moved(s, x, a, dya, s->turn.z));
+    TRY(moved(s, x, a, dya, s->work.turn_z));
     TRY(crossed(s, x, &by_b, out));
-    TRY(moved(s, x, b, dyb, s->turn.z));
+    TRY(moved(s, x, b, dyb, s->work.turn_z));
     return crossed(s, x, &by_a, out);
 }
 
@@ -128,9 +128,9 @@ static int back_through_moved(steady *s, const limit *x, const costate_point *by
 {
     size_t n = (size_t)s->n;
     costate_point at = steady_point(s, x->y);
-    double *h = s->turn.z, *K = s->d;
+    double *h = s->work.turn_z, *K = s->work.d;
     memset(h, 0, n * sizeof *h);
-    TRY(equation_adjoint_tangent(&s->maps, &at, by, s->turn.w, &(costate_gradient){.y = h}));
+    TRY(equation_adjoint_tangent(&s->maps, &at, by, s->work.turn_w, &(costate_gradient){.y = h}));
     TRY(steady_solve(s, 1, 1, h));
     memset(K, 0, n * sizeof *K);
     for (int i = 0; i < s->n - x->k; i++) K[x->row[i]] = h[i];
@@ -148,12 +148,12 @@ int steady_turn_adjoint_tangent(steady *s, const limit *x, const costate_point *
     costate_point at = steady_point(s, x->y), by = by_parameters(d);
     const costate_gradient of_p = {.p = g->p, .m = g->m};
     if (!x->turns) return 0;
-    TRY(moved(s, x, d, dy, s->turn.z));
+    TRY(moved(s, x, d, dy, s->work.turn_z));
     combined(s, x, nu);
     if (g->p || g->m)
-        TRY(equation_adjoint_tangent(&s->maps, &at, &(costate_point){.y = s->turn.z}, s->turn.w, &of_p));
+        TRY(equation_adjoint_tangent(&s->maps, &at, &(costate_point){.y = s->work.turn_z}, s->work.turn_w, &of_p));
     if (!(d->p || d->m)) return 0;
     if (g->p || g->m)
-        TRY(equation_adjoint_tangent2(&s->maps, &at, &(costate_point){.y = x->z}, &by, s->turn.w, &of_p));
+        TRY(equation_adjoint_tangent2(&s->maps, &at, &(costate_point){.y = x->z}, &by, s->work.turn_w, &of_p));
     return back_through_moved(s, x, &by, to_y, g);
 }
