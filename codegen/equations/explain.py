@@ -7,10 +7,12 @@ import textwrap
 from .conservation import conservation_laws
 from .eq_file import SUM, File, value
 from .model import ANY_MODE, CROSSES, FALLS, RISES
+from .start_limit import PERIODIC, STEADY
 from .times import SLACK
 
 MOST = 72                                    # characters of an expression that are shown
 WHEN = {CROSSES: "crosses 0", RISES: "rises through 0", FALLS: "falls through 0"}
+LIMITS = {STEADY: "in a steady state", PERIODIC: "on a periodic orbit"}
 LISTED = 8                                   # times that are shown
 
 
@@ -43,6 +45,8 @@ class Explanation(File):
         out += self.table("memory variables", m.memory, [("starts at", self.default_of(q)) for q in m.memory])
         out += self.table("running costs", m.costs, [("derivative", self.shown(a)) for a in m.cost_nodes])
         out += self.table("outputs", m.outputs, [("expression", self.shown(a)) for a in m.output_nodes])
+        if m.start_limit:
+            out += ["", f"runs begin {LIMITS[m.start_limit.kind]}"]
         if m.modes:
             out += ["", "modes", "    " + ", ".join(m.modes)]
         if m.events:

@@ -60,6 +60,9 @@ def renamed(other, prefix, place):
     if model.modes or model.on_grid:
         what = f"has modes ({', '.join(model.modes)}): a model has one mode" if model.modes else "has a grid"
         raise Fault(place, f"{other.source.path} {what}, so that it cannot be included")
+    if model.start_limit:
+        raise Fault(place, f"{other.source.path} says where runs begin, which is said of the whole model: it cannot be "
+                    "included")
     names = {name for name in (*other.scope.known, *other.scope.vectors, *other.events_read) if "[" not in name} - {"t"}
     taken = sorted(names & (WORDS | set(other.STATEMENTS)))
     if taken:

@@ -2,6 +2,7 @@
 from pathlib import Path
 
 from ..real import Refused
+from . import start_limit
 from .assemble import assemble
 from .declare import C_WORDS, Declarations
 from .included import Includes, as_text
@@ -12,7 +13,7 @@ from .syntax import Fault, Source, Tokens, near
 from .table_file import inlined
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
-              "table", "cost", "output", "event", "stop", "kinks", "reactions", "include")
+              "table", "cost", "output", "event", "start", "stop", "kinks", "reactions", "include")
 MOST_AXES = 3
 
 
@@ -61,6 +62,7 @@ class Reader(Declarations, Occurrences, Includes):
         self.cost_trees, self.output_trees = [], []
         self.starts = []                     # (quantity, tree)
         self.declared = []                   # (boundary, axis, end, what, place)
+        self.start_limit = None
         self.kinks = self.branches = False
         self.event, self.events_read = None, set()
         self.assignments = []                # (event, place, target token, indices, op, tree)
@@ -198,6 +200,9 @@ class Reader(Declarations, Occurrences, Includes):
     def read_reactions(self, place):
         """A heading: reactions are known by their arrows."""
         self.tokens.skip(":")
+
+    def read_start(self, place):
+        start_limit.read(self, place)
 
     # ---- equations, reactions ----
 

@@ -133,6 +133,11 @@ class Explanation(unittest.TestCase):
         self.assertIn("a residual", explain(read.parse("state A\nA*A' = t", "m.eq"), "m.eq"))
         self.assertIn("a mass matrix", explain(read.parse("state A\n2*A' = t", "m.eq"), "m.eq"))
 
+    def test_where_runs_begin(self):
+        for start, wanted in (("steady", "in a steady state"), ("periodic 2", "on a periodic orbit")):
+            m = read.parse(f"state x = 1\nx' = -x\nstart {start}", "m.eq")
+            self.assertIn(f"\nruns begin {wanted}\n", explain(m, "m.eq"))
+
     def test_times(self):
         """eight, or all of them by their step"""
         for given, wanted in (("1, 2, 4, 7, 8, 9, 10, 12", "1, 2, 4, 7, 8, 9, 10, 12"), ("1, 2.5, 4", "1, 2.5, 4"),

@@ -89,6 +89,8 @@ class Included(unittest.TestCase):
         self.refused('include "modes.eq" as a', r"whole.eq:1:9: .*modes.eq has modes \(u, v\): a model has one mode")
         self.put("field.eq", "size N\ngrid i: N wall\nstate u[i]\nu' = u")
         self.refused('include "field.eq" as a', r"whole.eq:1:9: .*field.eq has a grid, so that it cannot be included")
+        self.put("rest.eq", "state x = 1\nx' = -x\nstart steady")
+        self.refused('include "rest.eq" as a', r"whole.eq:1:9: .*rest.eq says where runs begin, which")
         self.put("words.eq", "state start\nstart' = 1")
         self.refused('include "words.eq" as a', r"whole.eq:1:9: start of .*words.eq is also a word of statements")
 

@@ -81,7 +81,7 @@ static int tangent_at(steady *s, const costate_point *x, const costate_point *d,
 {
     const limit *at;
     TRY(here(s, x, &at));
-    const costate_point along = fixed_direction(s, d, s->by_p[0]);
+    const costate_point along = fixed_direction(s, d, s->fixed.by_p[0]);
     TRY(steady_tangent_at(s, at, &along, out));
     for (int i = 0; i < s->nm; i++) out[s->n + i] = d->m ? d->m[i] : 0;
     return 0;
@@ -102,7 +102,7 @@ static int tangent2_at(steady *s, const costate_point *x, const costate_point *a
 {
     const limit *at;
     TRY(here(s, x, &at));
-    const costate_point one = fixed_direction(s, a, s->by_p[0]), two = fixed_direction(s, b, s->by_p[1]);
+    const costate_point one = fixed_direction(s, a, s->fixed.by_p[0]), two = fixed_direction(s, b, s->fixed.by_p[1]);
     TRY(steady_tangent2_at(s, at, &one, &two, out));
     memset(out + s->n, 0, (size_t)s->nm * sizeof *out);
     return 0;
@@ -113,7 +113,7 @@ static int adjoint_tangent_at(steady *s, const costate_point *x, const costate_p
 {
     const limit *at;
     TRY(here(s, x, &at));
-    const costate_point along = fixed_direction(s, d, s->by_p[0]);
+    const costate_point along = fixed_direction(s, d, s->fixed.by_p[0]);
     const costate_gradient to = fixed_begin(s, g);
     TRY(steady_adjoint_tangent_at(s, at, &along, w, &to));
     fixed_end(s, g);

@@ -27,11 +27,11 @@ void steady_bind(steady *s, const limit *x)
     maps_bind_step(&s->maps, x->m, s->P.nrelations > 0 ? -1 : 0);      /* without a record */
     s->maps.bound.mode = s->flow.o.mode;
     s->maps.bound.relation = x->relation;
-    s->maps.bound.w = s->w;
+    s->maps.bound.w = s->work.w;
     if (!steady_given(s)) return;
     maps_bind(&s->own.maps, x->p);
     maps_bind_step(&s->own.maps, x->m, 0);
-    s->own.maps.bound.w = s->w;
+    s->own.maps.bound.w = s->work.w;
 }
 
 costate_point steady_point(const steady *s, const double *y)
@@ -58,10 +58,10 @@ int steady_jacobian(steady *s, const double *y, double *D)
 {
     costate_point x = steady_point(s, y);
     size_t n = (size_t)s->n;
-    steady_weights(s, y, s->w);
-    TRY(jacobian(&s->maps, &x, s->w, s->J, s->J + s->maps.entries));
-    if (!all_finite(s->maps.entries, s->J)) return retry(&s->v, WHY_NOT_FINITE);
-    steady_spread(s, s->J, D);
+    steady_weights(s, y, s->work.w);
+    TRY(jacobian(&s->maps, &x, s->work.w, s->dense.J, s->dense.J + s->maps.entries));
+    if (!all_finite(s->maps.entries, s->dense.J)) return retry(&s->v, WHY_NOT_FINITE);
+    steady_spread(s, s->dense.J, D);
     return all_finite(n * n, D) ? 0 : retry(&s->v, WHY_NOT_FINITE);
 }
 
@@ -91,8 +91,8 @@ static int invariants_moved(steady *s, const limit *x, const double *y, double *
 int steady_residual(steady *s, const limit *x, const double *y, double *r)
 {
     int of_f = s->n - x->k;
-    TRY(steady_value(s, s->o.t0, y, s->e));
-    for (int i = 0; i < of_f; i++) r[i] = s->e[x->row[i]];
+    TRY(steady_value(s, s->o.t0, y, s->work.e));
+    for (int i = 0; i < of_f; i++) r[i] = s->work.e[x->row[i]];
     TRY(invariants_moved(s, x, y, r + of_f));
     return all_finite((size_t)s->n, r) ? 0 : retry(&s->v, WHY_NOT_FINITE);
 }
@@ -125,17 +125,17 @@ static int minus_rows_of_own(steady *s, const limit *x, int at)
     size_t n = (size_t)s->n;
     int by_adjoint = has_adjoint(&s->o.invariant);
     for (int i = 0; by_adjoint && i < x->k; i++) {
-        memset(s->z, 0, n * sizeof *s->z);
-        memset(s->e, 0, n * sizeof *s->e);
-        s->e[i] = 1;
-        TRY(invariant_adjoint(s, x, x->y, s->e, &(costate_gradient){.y = s->z}));
-        for (size_t j = 0; j < n; j++) s->A[j * n + (size_t)(at + i)] = -s->z[j];
+        memset(s->work.z, 0, n * sizeof *s->work.z);
+        memset(s->work.e, 0, n * sizeof *s->work.e);
+        s->work.e[i] = 1;
+        TRY(invariant_adjoint(s, x, x->y, s->work.e, &(costate_gradient){.y = s->work.z}));
+        for (size_t j = 0; j < n; j++) s->dense.A[j * n + (size_t)(at + i)] = -s->work.z[j];
     }
     for (size_t j = 0; !by_adjoint && j < n; j++) {
-        memset(s->z, 0, n * sizeof *s->z);
-        s->z[j] = 1;
-        TRY(invariant_tangent(s, x, x->y, &(costate_point){.y = s->z}, s->e));
-        for (int i = 0; i < x->k; i++) s->A[j * n + (size_t)(at + i)] = -s->e[i];
+        memset(s->work.z, 0, n * sizeof *s->work.z);
+        s->work.z[j] = 1;
+        TRY(invariant_tangent(s, x, x->y, &(costate_point){.y = s->work.z}, s->work.e));
+        for (int i = 0; i < x->k; i++) s->dense.A[j * n + (size_t)(at + i)] = -s->work.e[i];
     }
     return 0;
 }
@@ -153,13 +153,13 @@ int steady_factor(steady *s, const limit *x, const double *D)
     size_t n = (size_t)s->n;
     int of_f = s->n - x->k;
     for (size_t j = 0; j < n; j++)
-        for (int i = 0; i < of_f; i++) s->A[j * n + (size_t)i] = -D[j * n + (size_t)x->row[i]];
+        for (int i = 0; i < of_f; i++) s->dense.A[j * n + (size_t)i] = -D[j * n + (size_t)x->row[i]];
     if (steady_given(s)) TRY(minus_rows_of_own(s, x, of_f));
     else
         for (int i = 0; i < x->k; i++)
-            for (size_t j = 0; j < n; j++) s->A[j * n + (size_t)(of_f + i)] = -x->W[(size_t)i * n + j];
+            for (size_t j = 0; j < n; j++) s->dense.A[j * n + (size_t)(of_f + i)] = -x->W[(size_t)i * n + j];
     s->count.calls.decompositions++;
-    int code = LS_Decomp(s->ls, 0, 0, s->A, NULL);
+    int code = LS_Decomp(s->ls, 0, 0, s->dense.A, NULL);
     if (code < 0) return fail(&s->v, COSTATE_NO_MEMORY, "No memory for the factorisation of %d rows.", s->n);
     return code ? retry(&s->v, WHY_SINGULAR) : 0;
 }

@@ -6,9 +6,9 @@
 const double *fixed_parameters(steady *s, const double *p)
 {
     if (s->o.nfixed == 0) return p;
-    memcpy(s->own_p, p, (size_t)s->np * sizeof *p);
-    for (size_t i = 0; i < s->o.nfixed; i++) s->own_p[s->o.fixed[i]] = s->o.values[i];
-    return s->own_p;
+    memcpy(s->fixed.own_p, p, (size_t)s->np * sizeof *p);
+    for (size_t i = 0; i < s->o.nfixed; i++) s->fixed.own_p[s->o.fixed[i]] = s->o.values[i];
+    return s->fixed.own_p;
 }
 
 costate_point fixed_direction(const steady *s, const costate_point *d, double *room)
@@ -25,14 +25,14 @@ costate_gradient fixed_begin(const steady *s, const costate_gradient *g)
 {
     costate_gradient to = {.y = g->y, .p = g->p, .m = g->m};
     if (s->o.nfixed == 0 || !g->p) return to;
-    memset(s->g, 0, (size_t)s->np * sizeof *s->g);
-    to.p = s->g;
+    memset(s->fixed.g, 0, (size_t)s->np * sizeof *s->fixed.g);
+    to.p = s->fixed.g;
     return to;
 }
 
 void fixed_end(const steady *s, const costate_gradient *g)
 {
     if (s->o.nfixed == 0 || !g->p) return;
-    for (size_t i = 0; i < s->o.nfixed; i++) s->g[s->o.fixed[i]] = 0;
-    axpy((size_t)s->np, 1, s->g, g->p);
+    for (size_t i = 0; i < s->o.nfixed; i++) s->fixed.g[s->o.fixed[i]] = 0;
+    axpy((size_t)s->np, 1, s->fixed.g, g->p);
 }

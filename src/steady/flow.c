@@ -81,13 +81,13 @@ static int never(const steady *s, double time) { return s->refused.gradual > 0 &
 static int find_invariants(steady *s, limit *x)
 {
     int null, sought = !steady_given(s) && s->o.invariants == 0 && !s->maps.residual;
-    steady_rank(s, s->D, x->row, x->w, &null);
+    steady_rank(s, s->dense.D, x->row, x->w, &null);
     x->k = steady_given(s) ? s->o.invariants : 0;
-    if (sought) TRY(steady_hold(s, s->D, null, x));
+    if (sought) TRY(steady_hold(s, s->dense.D, null, x));
     if (x->k == null) return 0;
     s->refused.rank = s->n - null;
     s->refused.invariants = x->k;
-    s->refused.free = s->column[s->n - null];
+    s->refused.free = s->eliminated.column[s->n - null];
     return retry(&s->v, WHY_SINGULAR);
 }
 
@@ -122,7 +122,7 @@ static int look_for_zero(steady *s, limit *x, double time)
     memcpy(x->y, s->flow.y, (size_t)s->n * sizeof *x->y);
     steady_bind(s, x);
     TRY(relations_of(s, x, x->y, &same));
-    TRY(steady_jacobian(s, x->y, s->D));
+    TRY(steady_jacobian(s, x->y, s->dense.D));
     TRY(find_invariants(s, x));
     TRY(stable_zero(s, x, time));
     TRY(relations_of(s, x, x->y, &same));
@@ -138,7 +138,7 @@ static double apart(const steady *s, const double *a, const double *b)
 
 static int within_tolerance(const steady *s, const double *a, const double *b)
 {
-    for (int i = 0; i < s->n; i++) if (fabs(a[i] - b[i]) * s->w[i] > 1) return 0;
+    for (int i = 0; i < s->n; i++) if (fabs(a[i] - b[i]) * s->work.w[i] > 1) return 0;
     return 1;
 }
 
@@ -151,13 +151,13 @@ static int attempt(steady *s, double time, int *there)
     int status = look_for_zero(s, x, time);
     if (status) { s->distance = HUGE_VAL; return status < 0 ? status : 0; }
     s->refused.gradual = 0;
-    steady_weights(s, x->y, s->w);
+    steady_weights(s, x->y, s->work.w);
     double distance = apart(s, s->flow.y, x->y);
-    int same = s->distance < HUGE_VAL && apart(s, s->seen, x->y) <= ALIKE;
+    int same = s->distance < HUGE_VAL && apart(s, s->work.seen, x->y) <= ALIKE;
     int nearer = distance <= s->distance / 2 || within_tolerance(s, s->flow.y, x->y);
     *there = s->o.unstable || (time == 0 && distance <= AT_REST) || (same && nearer);
     if (!same || distance < s->distance) s->distance = distance;
-    memcpy(s->seen, x->y, (size_t)s->n * sizeof *x->y);
+    memcpy(s->work.seen, x->y, (size_t)s->n * sizeof *x->y);
     return 0;
 }
 
@@ -221,7 +221,7 @@ static void start(steady *s, const double *y0, const double *p, const double *m)
     f->event_fired = -1;
     f->stopped = 0;
     s->distance = HUGE_VAL;
-    s->samples = 0;
+    s->dense.samples = 0;
     s->refused = (refusals){.rank = -1, .slowest = NAN};
     s->count = (costate_steady_stats){.calls = s->count.calls};
 }
@@ -235,9 +235,9 @@ static int take_samples(steady *s)
     for (int k = 0; k < SAMPLES; k++) {
         steady_sample(s, x, k, x->y);
         int status = relations_of(s, x, x->y, &same);
-        if (status == 0) status = steady_jacobian(s, x->y, s->sample[s->samples]);
+        if (status == 0) status = steady_jacobian(s, x->y, s->dense.sample[s->dense.samples]);
         if (status < 0) return status;
-        s->samples += status == 0;
+        s->dense.samples += status == 0;
     }
     return 0;
 }
@@ -247,11 +247,11 @@ static int autonomous(steady *s, const limit *x)
 {
     const double later[] = {1, 1e3, -0.37};
     size_t n = (size_t)s->n;
-    TRY(steady_value(s, s->o.t0, x->y, s->r));
+    TRY(steady_value(s, s->o.t0, x->y, s->work.r));
     for (int k = 0; k < 3; k++) {
         double t = s->o.t0 + later[k];
-        TRY(steady_value(s, t, x->y, s->d));
-        if (memcmp(s->r, s->d, n * sizeof *s->d) != 0)
+        TRY(steady_value(s, t, x->y, s->work.d));
+        if (memcmp(s->work.r, s->work.d, n * sizeof *s->work.d) != 0)
             return fail(&s->v, COSTATE_BAD_ARGUMENT, "f depends on t: at t = %.10g it has another value than at t = "
                         "%.10g.  Such a problem has no steady state.", t, s->o.t0);
     }

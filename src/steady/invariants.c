@@ -30,27 +30,28 @@ static double blur(const steady *s) { return s->maps.form.differenced ? DIFFEREN
 static void scale(steady *s, const double *D)
 {
     size_t n = (size_t)s->n;
-    memset(s->row_scale, 0, n * sizeof *s->row_scale);
+    double *of_row = s->eliminated.row_scale;
+    memset(of_row, 0, n * sizeof *of_row);
     for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++) s->row_scale[i] = fmax(s->row_scale[i], fabs(D[j * n + i]));
-    for (size_t i = 0; i < n; i++) s->row_scale[i] = s->row_scale[i] > 0 ? 1 / s->row_scale[i] : 1;
+        for (size_t i = 0; i < n; i++) of_row[i] = fmax(of_row[i], fabs(D[j * n + i]));
+    for (size_t i = 0; i < n; i++) of_row[i] = of_row[i] > 0 ? 1 / of_row[i] : 1;
     for (size_t j = 0; j < n; j++) {
         double most = 0;
-        for (size_t i = 0; i < n; i++) most = fmax(most, fabs(D[j * n + i] * s->row_scale[i]));
-        for (size_t i = 0; i < n; i++) s->L[j * n + i] = most > 0 ? D[j * n + i] * s->row_scale[i] / most : 0;
+        for (size_t i = 0; i < n; i++) most = fmax(most, fabs(D[j * n + i] * of_row[i]));
+        for (size_t i = 0; i < n; i++) s->dense.L[j * n + i] = most > 0 ? D[j * n + i] * of_row[i] / most : 0;
     }
 }
 
 static void null_vector(const steady *s, const int *row, int rank, int i, double *w)
 {
     size_t n = (size_t)s->n;
-    double *x = s->e;
+    double *x = s->work.e;
     for (int j = rank - 1; j >= 0; j--) {
-        x[j] = -s->L[(size_t)j * n + (size_t)i];
-        for (int k = j + 1; k < rank; k++) x[j] -= x[k] * s->L[(size_t)j * n + (size_t)k];
+        x[j] = -s->dense.L[(size_t)j * n + (size_t)i];
+        for (int k = j + 1; k < rank; k++) x[j] -= x[k] * s->dense.L[(size_t)j * n + (size_t)k];
     }
     memset(w, 0, n * sizeof *w);
-    for (int j = 0; j < rank; j++) w[row[j]] = x[j] * s->row_scale[row[j]] / s->row_scale[row[i]];
+    for (int j = 0; j < rank; j++) w[row[j]] = x[j] * s->eliminated.row_scale[row[j]] / s->eliminated.row_scale[row[i]];
     w[row[i]] = 1;
 }
 
@@ -59,10 +60,10 @@ void steady_rank(steady *s, const double *D, int *row, double *w, int *null)
     int n = s->n, rank = 0, info;
     size_t k = (size_t)n;
     scale(s, D);
-    dgetc2_(&n, s->L, &n, s->pivot, s->pivot + n, &info);
-    while (rank < n && fabs(s->L[(size_t)rank * (k + 1)]) > blur(s)) rank++;
-    LS_row_order(n, s->pivot, row);
-    LS_row_order(n, s->pivot + n, s->column);
+    dgetc2_(&n, s->dense.L, &n, s->eliminated.pivot, s->eliminated.pivot + n, &info);
+    while (rank < n && fabs(s->dense.L[(size_t)rank * (k + 1)]) > blur(s)) rank++;
+    LS_row_order(n, s->eliminated.pivot, row);
+    LS_row_order(n, s->eliminated.pivot + n, s->eliminated.column);
     *null = n - rank;
     for (int i = rank; i < n; i++) null_vector(s, row, rank, i, w + (size_t)(i - rank) * k);
 }
@@ -95,18 +96,18 @@ static int annihilates(const steady *s, const double *w, const double *D)
     return 1;
 }
 
-/* E at y, in s->r, may be round-off of its terms, which have sizes like those of E_y y, in s->z */
+/* E at y, in s->work.r, may be round-off of its terms, which have sizes like those of E_y y, in s->work.z */
 static int annihilates_value(const steady *s, const double *w)
 {
     double size = 0;
-    for (int i = 0; i < s->n; i++) size += fabs(w[i]) * s->z[i];
-    return fabs(dot((size_t)s->n, w, s->r)) <= blur(s) * size;
+    for (int i = 0; i < s->n; i++) size += fabs(w[i]) * s->work.z[i];
+    return fabs(dot((size_t)s->n, w, s->work.r)) <= blur(s) * size;
 }
 
 static int annihilates_all(const steady *s, const double *w, const double *D)
 {
     if (!annihilates_value(s, w) || !annihilates(s, w, D)) return 0;
-    for (int k = 0; k < s->samples; k++) if (!annihilates(s, w, s->sample[k])) return 0;
+    for (int k = 0; k < s->dense.samples; k++) if (!annihilates(s, w, s->dense.sample[k])) return 0;
     return 1;
 }
 
@@ -114,14 +115,14 @@ int steady_hold(steady *s, const double *D, int null, limit *x)
 {
     size_t n = (size_t)s->n;
     x->k = 0;
-    TRY(steady_value(s, s->o.t0, x->y, s->r));
-    memset(s->z, 0, n * sizeof *s->z);
+    TRY(steady_value(s, s->o.t0, x->y, s->work.r));
+    memset(s->work.z, 0, n * sizeof *s->work.z);
     for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++) s->z[i] += fabs(D[j * n + i] * x->y[j]);
+        for (size_t i = 0; i < n; i++) s->work.z[i] += fabs(D[j * n + i] * x->y[j]);
     for (int i = 0; i < null; i++) {
         double *w = x->w + (size_t)i * n;
-        for (size_t j = 0; j < n; j++) s->e[j] = fraction(w[j], NEAR * blur(s));
-        if (annihilates_all(s, s->e, D)) memcpy(w, s->e, n * sizeof *w);
+        for (size_t j = 0; j < n; j++) s->work.e[j] = fraction(w[j], NEAR * blur(s));
+        if (annihilates_all(s, s->work.e, D)) memcpy(w, s->work.e, n * sizeof *w);
         else if (!annihilates_all(s, w, D)) continue;
         if (x->k < i) memcpy(x->w + (size_t)x->k * n, w, n * sizeof *w);
         x->k++;
@@ -149,11 +150,11 @@ static int stays_at(steady *s, const limit *x, const double *y, int *stays)
     size_t n = (size_t)s->n;
     costate_point at = steady_point(s, y);
     for (int j = 0; *stays && j < s->np + s->nm; j++) {
-        memset(s->unit, 0, (size_t)(s->np + s->nm) * sizeof *s->unit);
-        s->unit[j] = 1;
-        costate_point d = {.p = s->np ? s->unit : NULL, .m = s->nm ? s->unit + s->np : NULL};
-        TRY(equation_tangents(&s->maps, &at, 1, &d, NULL, 0, s->d, n));
-        for (int i = 0; i < x->k; i++) *stays &= annihilates_column(s, x->w + (size_t)i * n, s->d);
+        memset(s->work.unit, 0, (size_t)(s->np + s->nm) * sizeof *s->work.unit);
+        s->work.unit[j] = 1;
+        costate_point d = {.p = s->np ? s->work.unit : NULL, .m = s->nm ? s->work.unit + s->np : NULL};
+        TRY(equation_tangents(&s->maps, &at, 1, &d, NULL, 0, s->work.d, n));
+        for (int i = 0; i < x->k; i++) *stays &= annihilates_column(s, x->w + (size_t)i * n, s->work.d);
     }
     return 0;
 }
@@ -162,8 +163,8 @@ static int stays_everywhere(steady *s, const limit *x, int *stays)
 {
     *stays = 1;
     for (int k = 0; k < SAMPLES; k++) {
-        steady_sample(s, x, k, s->z);
-        int status = stays_at(s, x, s->z, stays);
+        steady_sample(s, x, k, s->work.z);
+        int status = stays_at(s, x, s->work.z, stays);
         if (status == RETRY) continue;
         TRY(status);
     }
@@ -180,10 +181,10 @@ int steady_turns(steady *s, limit *x)
     TRY(stays_everywhere(s, x, &stays));
     if (stays) return 0;
     x->turns = 1;
-    add_scaled(n, s->e, x->y, -1, x->y0);
-    memset(s->r, 0, n * sizeof *s->r);
-    mass_multiply(&s->maps, 0, 1, 1, s->e, s->r);
+    add_scaled(n, s->work.e, x->y, -1, x->y0);
+    memset(s->work.r, 0, n * sizeof *s->work.r);
+    mass_multiply(&s->maps, 0, 1, 1, s->work.e, s->work.r);
     memset(x->z, 0, n * sizeof *x->z);
-    for (int i = 0; i < of_f; i++) x->z[i] = s->r[x->row[i]];
+    for (int i = 0; i < of_f; i++) x->z[i] = s->work.r[x->row[i]];
     return steady_solve(s, 0, 1, x->z);
 }

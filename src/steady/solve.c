@@ -22,8 +22,8 @@ static int factored(steady *s, int k)
     const limit *x = &s->limits[k];
     s->current = -1;
     steady_bind(s, x);
-    int status = steady_jacobian(s, x->y, s->D);
-    if (status == 0) status = steady_factor(s, x, s->D);
+    int status = steady_jacobian(s, x->y, s->dense.D);
+    if (status == 0) status = steady_factor(s, x, s->dense.D);
     if (status > 0)
         status = fail(&s->v, cause_status(s->v.why), "The Jacobian of f at the steady state cannot be formed again: f "
                       "has changed.");
@@ -95,9 +95,9 @@ int call_steady_tangent(steady *s, int m, double *V, const double *Vp)
     for (size_t j = 0; j < (size_t)m; j++) {
         double *v = V + j * L;
         const costate_point given = {.y = v, .p = Vp && np ? Vp + j * np : NULL, .m = s->nm ? v + n : NULL};
-        const costate_point d = fixed_direction(s, &given, s->by_p[0]);
-        TRY(steady_tangent_at(s, &s->limits[s->last], &d, s->d));
-        memcpy(v, s->d, n * sizeof *v);
+        const costate_point d = fixed_direction(s, &given, s->fixed.by_p[0]);
+        TRY(steady_tangent_at(s, &s->limits[s->last], &d, s->work.d));
+        memcpy(v, s->work.d, n * sizeof *v);
     }
     return COSTATE_OK;
 }
@@ -110,11 +110,11 @@ int call_steady_adjoint(steady *s, int m, double *lambda, double *mu)
     TRY(sound(s, "lambda", lambda, L * (size_t)m));
     for (size_t j = 0; j < (size_t)m; j++) {
         double *w = lambda + j * L;
-        memcpy(s->d, w, n * sizeof *w);
+        memcpy(s->work.d, w, n * sizeof *w);
         memset(w, 0, n * sizeof *w);
         const costate_gradient given = {.y = w, .p = mu && np ? mu + j * np : NULL, .m = s->nm ? w + n : NULL};
         const costate_gradient g = fixed_begin(s, &given);
-        TRY(steady_adjoint_at(s, &s->limits[s->last], s->d, &g));
+        TRY(steady_adjoint_at(s, &s->limits[s->last], s->work.d, &g));
         fixed_end(s, &given);
     }
     return COSTATE_OK;

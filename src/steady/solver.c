@@ -110,14 +110,15 @@ static void layout(steady *s, cursor *at)
     }
     for (int k = 0; k < KEPT; k++) limit_layout(s, &s->limits[k], at);
     limit_layout(s, &s->candidate, at);
-    TAKE(at, (size_t)s->np, &s->own_p, &s->by_p[0], &s->by_p[1], &s->g);
-    s->unit = take(at, (size_t)(s->np + s->nm) + 1);
+    TAKE(at, (size_t)s->np, &s->fixed.own_p, &s->fixed.by_p[0], &s->fixed.by_p[1], &s->fixed.g);
+    s->work.unit = take(at, (size_t)(s->np + s->nm) + 1);
     s->flow.y = take(at, n + (size_t)s->nm);
-    s->J = take(at, 2 * s->maps.entries);
-    TAKE(at, n * n, &s->D, &s->A, &s->L, &s->sample[0], &s->sample[1]);
-    s->M = s->maps.M || s->maps.residual ? take(at, n * n) : NULL;
-    TAKE(at, n, &s->flow.extreme, &s->flow.size, &s->seen, &s->own.at_start, &s->row_scale);
-    TAKE(at, n, &s->r, &s->w, &s->d, &s->z, &s->e, &s->re, &s->im, &s->to, &s->to2, &s->back, &s->weights);
+    s->dense.J = take(at, 2 * s->maps.entries);
+    TAKE(at, n * n, &s->dense.D, &s->dense.A, &s->dense.L, &s->dense.sample[0], &s->dense.sample[1]);
+    s->dense.M = s->maps.M || s->maps.residual ? take(at, n * n) : NULL;
+    TAKE(at, n, &s->flow.extreme, &s->flow.size, &s->work.seen, &s->own.at_start, &s->eliminated.row_scale);
+    TAKE(at, n, &s->work.r, &s->work.w, &s->work.d, &s->work.z, &s->work.e, &s->eigen.re, &s->eigen.im, &s->work.to,
+         &s->work.to2, &s->work.back, &s->work.weights, &s->work.turn_w, &s->work.turn_z);
 }
 
 static int *take_whole(int **at, size_t count)
@@ -134,8 +135,8 @@ static int whole_numbers(steady *s)
     if (!at) return fail(&s->v, COSTATE_NO_MEMORY, "No memory for the solver.");
     s->flow.turns = take_whole(&at, n);
     s->flow.way = take_whole(&at, n);
-    s->pivot = take_whole(&at, 2 * n);
-    s->column = take_whole(&at, n);
+    s->eliminated.pivot = take_whole(&at, 2 * n);
+    s->eliminated.column = take_whole(&at, n);
     s->relation = take_whole(&at, relations);
     for (int k = 0; k <= KEPT; k++) {
         limit *x = k < KEPT ? &s->limits[k] : &s->candidate;

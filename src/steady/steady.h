@@ -83,18 +83,26 @@ struct costate_steady {
     costate_steady_stats count;
     double *block;
     int *whole;
-    double *J, *D, *A, *L;              /* entries; n*n each: J dense, minus A, its elimination */
-    double *M;                          /* n*n, work: M dense; NULL: identity */
-    double *sample[SAMPLES];            /* n*n: see above */
-    int samples;                        /* how many there are */
-    double *r, *w, *d, *z, *e;          /* n each: right-hand sides, weights, increments, work */
-    double *seen;                       /* n: the candidate of the attempt before, from which `distance` is */
-    double *row_scale;                  /* n: of the elimination */
-    double *re, *im;                    /* n each: eigenvalues */
-    double *unit;                       /* np + nm: a direction */
-    double *own_p, *by_p[2], *g;        /* np each, with options.fixed: parameters, directions, a gradient */
-    double *to, *to2, *back, *weights;  /* n each: tangents, an adjoint, weights of rows of E */
-    int *pivot, *column;                /* 2 n, n: of the elimination; its columns in the order of pivots */
+    struct {                            /* n*n each */
+        double *J, *D, *A, *L;          /* entries; J dense, minus A, the elimination of J */
+        double *M;                      /* work: M dense; NULL: identity */
+        double *sample[SAMPLES];        /* see above */
+        int samples;                    /* how many there are */
+    } dense;
+    struct {
+        int *pivot, *column;            /* 2 n, n; the columns in the order of pivots */
+        double *row_scale;              /* n */
+    } eliminated;                       /* J */
+    struct { double *re, *im; } eigen;  /* n each: eigenvalues */
+    struct {                            /* n each */
+        double *r, *w, *d, *z, *e;      /* right-hand sides, weights, increments, work */
+        double *seen;                   /* the candidate of the attempt before, from which `distance` is */
+        double *unit;                   /* np + nm: a direction */
+        double *to, *to2, *back, *weights;      /* tangents, an adjoint, weights of rows of E */
+        double *turn_w, *turn_z;        /* turning.c: a sum of invariants that depend on p; z' */
+    } work;
+    struct { double *own_p, *by_p[2], *g; } fixed;      /* np each, with options.fixed: parameters, directions, a
+                                                           gradient */
     int *relation;                      /* values of relations, work */
 };
 typedef costate_steady steady;
@@ -147,6 +155,16 @@ int steady_adjoint_at(steady *, const limit *, const double *w, const costate_gr
 int steady_tangent2_at(steady *, const limit *, const costate_point *a, const costate_point *b, double *out);
 int steady_adjoint_tangent_at(steady *, const limit *, const costate_point *dx, const double *w,
                               const costate_gradient *g);
+
+/* turning.c: what invariants that depend on parameters add to the last k rows, along d or for weights nu of these rows:
+   to out (k), to_y (n), g.  dy: how y* moves along d.  known2: may second derivatives be formed? */
+int steady_turn_tangent(steady *, const limit *, const costate_point *d, double *out);
+int steady_turn_adjoint(steady *, const limit *, const double *nu, const costate_gradient *g);
+int steady_turn_known2(steady *, const limit *);
+int steady_turn_tangent2(steady *, const limit *, const costate_point *a, const double *dya, const costate_point *b,
+                         const double *dyb, double *out);
+int steady_turn_adjoint_tangent(steady *, const limit *, const costate_point *d, const double *dy, const double *nu,
+                                double *to_y, const costate_gradient *g);
 
 /* fixed.c: with options.fixed: p with the values of the steady state; a direction, in `room` (np); where a gradient is
    added, and its end, which adds it to the caller's.  Without them, these are what is given. */

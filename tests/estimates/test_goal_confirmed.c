@@ -228,6 +228,7 @@ static int confirmed(world *x, setting s, char *text)
     int status = costate_gradient_within(c, 0, 1, y, &p, &(costate_functional){.m = s.m ? s.m : 1, .at_end = pretends,
                                                                                .ctx = x}, &g, NULL);
     assert_int_equal(g.rounds, 1);
+    assert_true(costate_get_stats(c)->f == x->f);               /* those of all runs */
     if (text) snprintf(text, 800, "%s", costate_message(c));
     costate_free(c);
     return status;
