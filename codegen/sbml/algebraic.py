@@ -1,0 +1,76 @@
+"""Which unknowns the algebraic rules of a model determine.
+
+Each rule 0 = F gets an unknown of its own, by a largest matching of rules and unknowns (augmenting paths).  A rule that
+is linear in its unknown, F = a x + b, is solved: x = -b/a.  The others remain equations of algebraic variables."""
+from . import terms
+from .terms import ZERO, quotient
+
+
+class Algebraic:
+    """rules: {id: term} of rules that are solved; open: terms that are 0; unknowns: what these determine"""
+
+    def __init__(self, document, is_free):
+        self.document, self.rules, self.open, self.unknowns = document, {}, [], []
+        candidates = [self._candidates(term, is_free) for term, _ in document.algebraic_rules]
+        found = matched(candidates)
+        for k, (term, element) in enumerate(document.algebraic_rules):
+            if k not in found:
+                raise element.refusal("this rule determines no unknown: what occurs in it is constant, or is determined "
+                                      "by reactions or other rules" + self._seen(candidates[k]))
+            self._place(term, found[k], set(found.values()))
+
+    @staticmethod
+    def _seen(candidates):
+        return f" ({', '.join(candidates)})" if candidates else ""
+
+    def _candidates(self, term, is_free):
+        """The unknowns in a rule, and in rules and reactions that it uses"""
+        out, seen, todo = [], set(), terms.names(term)
+        while todo:
+            id_ = todo.pop(0)
+            if id_ in seen:
+                continue
+            seen.add(id_)
+            if is_free(id_):
+                out.append(id_)
+            todo += terms.names(self._formula(id_) or ZERO)
+        return out
+
+    def _formula(self, id_):
+        reaction = self.document.reactions.get(id_)
+        return reaction.law if reaction else self.document.assignment_rules.get(id_)
+
+    def _depends(self, id_, unknowns, seen=()):
+        """Whether an identifier depends on one of these unknowns"""
+        if id_ in unknowns:
+            return True
+        term = self._formula(id_) or self.rules.get(id_)
+        return term is not None and id_ not in seen and \
+            any(self._depends(name, unknowns, (*seen, id_)) for name in terms.names(term))
+
+    def _place(self, term, unknown, unknowns):
+        """Solved only if no other unknown of an algebraic rule occurs: no two rules can then need each other"""
+        form = terms.linear(term, unknown, lambda id_: self._depends(id_, {unknown}))
+        others = unknowns - {unknown}
+        if form and form[0] != ZERO and not any(self._depends(name, others) for name in terms.names(term)):
+            self.rules[unknown] = quotient(("-", form[1]) if form[1] != ZERO else ZERO, form[0])
+        else:
+            self.open.append(term)
+            self.unknowns.append(unknown)
+
+
+def matched(candidates):
+    """{k: unknown} with as many k as possible; candidates[k]: unknowns that k may have"""
+    owner = {}
+
+    def augment(k, seen):
+        for x in candidates[k]:
+            if x not in seen:
+                seen.add(x)
+                if x not in owner or augment(owner[x], seen):
+                    owner[x] = k
+                    return True
+        return False
+    for k in range(len(candidates)):
+        augment(k, set())
+    return {k: x for x, k in owner.items()}

@@ -1,0 +1,240 @@
+"""What each identifier of a Document is in the equations, its initial value, and its derivative in time.
+
+A species in a compartment of constant size is a state in the unit of its identifier: an amount, or a concentration.
+Where the size of the compartment changes, the state is the amount n, and the identifier is n/size, so that what
+enters or leaves and what the compartment does are kept apart:  n' = sum over reactions of stoichiometry times rate."""
+from . import terms
+from .algebraic import Algebraic
+from .terms import ZERO, number, product, quotient, total
+
+RULE, STATE, ALGEBRAIC, MEMORY = "rule", "state", "algebraic", "memory"
+PARAMETER, CONSTANT, REACTION = "parameter", "constant", "reaction"
+MINUS = number(-1)
+
+
+class Derived:
+    """kind: {id: one of those above}; amounts: species whose state is their amount; rules: {id: term} of assignment
+    rules and of algebraic rules that are solved; open: the other algebraic rules, terms that are 0.
+
+    given: identifiers that stay parameters: of a constant its value, of a state or memory variable its initial value"""
+
+    def __init__(self, document, given=()):
+        self.document, self.given, self.kind, self.amounts = document, set(given), {}, set()
+        d = document
+        for id_ in self.given:
+            if d.declared(id_) is None:
+                raise d.refusal(id_, "the model has no parameter, compartment, species or species reference of this id")
+        self.assigned = {id_ for event in d.events for id_ in event.assignments}
+        self.flux = {}                       # {species: [(reference, reaction)]}
+        for reaction in d.reactions.values():
+            for reference in reaction.references:
+                self.flux.setdefault(reference.species, []).append((reference, reaction))
+        solution = Algebraic(d, self.is_free)
+        self.rules, self.open, self.unknowns = {**d.assignment_rules, **solution.rules}, solution.open, solution.unknowns
+        for group in (d.parameters, d.compartments, d.references, d.species):
+            for id_ in group:
+                self.kind[id_] = self._kind(id_)
+        self.kind.update((id_, REACTION) for id_ in d.reactions)
+        self.amounts = {id_ for id_ in d.species if self._is_amount(id_)}
+        for id_ in self.amounts & {id_ for id_ in d.species if self.kind[id_] == CONSTANT}:
+            self.kind[id_] = RULE
+        self._expanding, self._starting, self._starts = [], [], {}
+        self.rules = {id_: self.expanded(term) for id_, term in self.rules.items()}
+        self.open = [self.expanded(term) for term in self.open]
+        self.laws = {id_: ZERO if r.law is None else self.expanded(r.law) for id_, r in d.reactions.items()}
+        self.initial = {id_: self.expanded(term) for id_, term in d.initial.items()}
+
+    # ---- what it is ----
+
+    def changes_by_reactions(self, id_):
+        species = self.document.species.get(id_)
+        return species is not None and not species.boundary and not species.constant and id_ in self.flux
+
+    def is_free(self, id_):
+        """Whether an algebraic rule may determine it"""
+        d, declared = self.document, self.document.declared(id_)
+        return declared is not None and not declared.constant and id_ not in d.assignment_rules and \
+            id_ not in d.rate_rules and not self.changes_by_reactions(id_)
+
+    def _kind(self, id_):
+        d = self.document
+        if id_ in self.rules:
+            return RULE
+        if id_ in self.unknowns:
+            return ALGEBRAIC
+        if id_ in d.rate_rules or self.changes_by_reactions(id_):
+            return STATE
+        if id_ in self.assigned:
+            return MEMORY
+        if id_ in self.given:
+            return PARAMETER
+        return CONSTANT if id_ in d.initial or id_ in d.references or not self._is_plain(id_) else PARAMETER
+
+    def _is_plain(self, id_):
+        """Whether the number in the file is the value of the identifier"""
+        s = self.document.species.get(id_)
+        return s is None or s.value is None or s.is_concentration != self.means_amount(id_)
+
+    def means_amount(self, id_):
+        s = self.document.species[id_]
+        return s.only_substance or self.document.compartments[s.compartment].dimensions == 0
+
+    def varies(self, compartment):
+        return self.kind[compartment] in (RULE, STATE, ALGEBRAIC, MEMORY)
+
+    def _is_amount(self, id_):
+        s = self.document.species[id_]
+        if self.means_amount(id_) or not self.varies(s.compartment) or self.kind[id_] in (RULE, ALGEBRAIC):
+            return False
+        return id_ not in self.document.rate_rules or s.compartment in self.assigned
+
+    def size(self, id_):
+        return ("name", self.document.species[id_].compartment)
+
+    # ---- derivatives in time ----
+
+    def rate(self, id_):
+        """The derivative of the state of an identifier: of the amount, for those in amounts"""
+        d = self.document
+        if id_ in d.rate_rules:
+            term = self.expanded(d.rate_rules[id_])
+            if id_ not in self.amounts:
+                return term
+            return total([product(term, self.size(id_)), product(("name", id_), self.rate_of(self.size(id_)[1]))])
+        if self.kind[id_] != STATE:
+            return ZERO
+        species = d.species[id_]
+        parts = [product(MINUS if reference.sign < 0 else terms.ONE, self.stoichiometry(reference),
+                         ("name", reaction.id)) for reference, reaction in self.flux[id_] if reaction.law is not None]
+        sum_ = total(parts)
+        if species.conversion:
+            sum_ = product(("name", species.conversion), sum_)
+        if id_ in self.amounts or self.means_amount(id_):
+            return sum_
+        return quotient(sum_, self.size(id_))
+
+    def stoichiometry(self, reference):
+        if reference.term is not None:
+            return self.expanded(reference.term)
+        id_ = reference.id
+        if reference.element.get("id") and (self.kind[id_] != CONSTANT or id_ in self.document.initial):
+            return ("name", id_)
+        if reference.value is None:
+            raise reference.element.refusal("its stoichiometry is missing")
+        return number(reference.value)
+
+    def rate_of(self, id_):
+        """The derivative of what an identifier means: the csymbol rateOf"""
+        if id_ in self._expanding:
+            raise self.document.refusal(id_, "its derivative in time depends on itself")
+        kind = self.kind.get(id_)
+        if id_ in self.amounts:
+            size = self.size(id_)
+            content = ("-", self.rate(id_), product(("name", id_), self.rate_of(size[1])))
+            return quotient(content, size)
+        if kind in (RULE, ALGEBRAIC, REACTION, None):
+            raise self.document.refusal(id_, "its derivative in time is not supported: a rule determines it")
+        self._expanding.append(id_)
+        term = self.rate(id_)
+        self._expanding.pop()
+        return term
+
+    def expanded(self, term):
+        """The term with derivatives in time written out"""
+        if term[0] == "rate":
+            return self.rate_of(term[1])
+        return term if term[0] in terms.LEAVES else (term[0], *map(self.expanded, term[1:]))
+
+    # ---- initial values ----
+
+    def definition(self, id_):
+        """The term of an identifier that stands for a formula, at all times; None: it does not"""
+        if id_ in self.laws:
+            return self.laws[id_]
+        return self.rules.get(id_)
+
+    def is_static(self, id_):
+        """Whether it depends on parameters only"""
+        kind = self.kind[id_]
+        return kind in (PARAMETER, CONSTANT)
+
+    def start(self, id_):
+        """The initial value of an identifier as a term in parameters and constants"""
+        if self.is_static(id_):
+            return ("name", id_)
+        if id_ in self.given:
+            return ("name", start_name(id_))
+        if id_ not in self._starts:
+            self._starts[id_] = self.started(self.start_definition(id_), id_)
+        term = self._starts[id_]
+        return term if term[0] in terms.LEAVES else ("name", let_name(id_))
+
+    def start_definition(self, id_):
+        """... before the names in it are replaced by initial values"""
+        d = self.document
+        if id_ in self.initial:
+            return self.initial[id_]
+        definition = self.definition(id_)
+        if definition is not None:
+            return definition
+        declared = d.declared(id_)
+        value = declared.value
+        if value is None:
+            return terms.ONE if id_ in d.compartments else ZERO
+        if self._is_plain(id_):
+            return number(value)
+        scaled = product if d.species[id_].is_concentration else quotient
+        return scaled(number(value), self.size(id_))
+
+    def started(self, term, of=None):
+        """The term at the start"""
+        if of is not None:
+            if of in self._starting:
+                cycle = " -> ".join([*self._starting[self._starting.index(of):], of])
+                raise self.document.refusal(of, f"its initial value depends on itself: {cycle}")
+            self._starting.append(of)
+        out = terms.substituted(term, self.start, ZERO)
+        if of is not None:
+            self._starting.pop()
+        return out
+
+    def constant(self, id_):
+        """The term of a constant, in parameters and other constants"""
+        return self.started(self.start_definition(id_), id_)
+
+    def starts(self):
+        """{id: term} of the initial values that others refer to by let_name"""
+        return {id_: term for id_, term in self._starts.items() if term[0] not in terms.LEAVES}
+
+    def amount_at_start(self, id_):
+        return product(self.start(id_), self.start(self.size(id_)[1]))
+
+    def number_at_start(self, id_):
+        """The initial value with the numbers of the file; NaN: not known"""
+        of = {start_name(x): x for x in self.given}
+        lets = {let_name(x): x for x in self.kind}
+        known = {}
+
+        def value(name):
+            if name not in known:
+                known[name] = float("nan")
+                x = of.get(name, name)
+                if name in lets and name not in self.kind:
+                    known[name] = terms.value(self._starts[lets[name]], value)
+                elif self.kind[x] == PARAMETER and x not in self.initial:
+                    known[name] = float("nan") if self.document.declared(x).value is None else \
+                        self.document.declared(x).value
+                else:
+                    known[name] = terms.value(terms.substituted(self.start_definition(x), self.start, ZERO), value)
+            return known[name]
+        return value(id_)
+
+
+def start_name(id_):
+    """The parameter that is the initial value of an identifier"""
+    return f"{id_}_0"
+
+
+def let_name(id_):
+    """The name of an initial value that other initial values use"""
+    return f"{id_}_start"
