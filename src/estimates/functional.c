@@ -73,7 +73,8 @@ void outcome_layout(const costate *c, const costate_functional *F, const costate
 
 /* ---- observations: `seed` of a sweep, which also has the values ---- */
 
-typedef struct { costate *c; const costate_functional *F; outcome *o; const double *p; int code; } observed;  /* at_time's */
+/* code: of at_time */
+typedef struct { costate *c; const costate_functional *F; outcome *o; const double *p; int code; } observed;
 
 static int called(costate *c, const char *name, int r)
 {
