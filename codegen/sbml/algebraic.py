@@ -34,7 +34,12 @@ class Algebraic:
             if is_free(id_):
                 out.append(id_)
             todo += terms.names(self._formula(id_) or ZERO)
-        return out
+        return sorted(out, key=self._is_boundary)
+
+    def _is_boundary(self, id_):
+        """A species at the boundary is the last choice"""
+        species = self.document.species.get(id_)
+        return species is not None and species.boundary
 
     def _formula(self, id_):
         reaction = self.document.reactions.get(id_)

@@ -36,8 +36,8 @@ class Derived:
                 self.kind[id_] = self._kind(id_)
         self.kind.update((id_, REACTION) for id_ in d.reactions)
         self.amounts = {id_ for id_ in d.species if self._is_amount(id_)}
-        for id_ in self.amounts & {id_ for id_ in d.species if self.kind[id_] == CONSTANT}:
-            self.kind[id_] = RULE
+        for id_ in self.amounts & {id_ for id_ in d.species if self.kind[id_] in (CONSTANT, PARAMETER)}:
+            self.kind[id_] = RULE            # its amount does not change
         self._expanding, self._starting, self._starts = [], [], {}
         self.rules = {id_: self.expanded(term) for id_, term in self.rules.items()}
         self.open = [self.expanded(term) for term in self.open]
@@ -90,6 +90,42 @@ class Derived:
 
     def size(self, id_):
         return ("name", self.document.species[id_].compartment)
+
+    # ---- what it depends on ----
+
+    def is_stored(self, id_):
+        """Whether a state or memory variable holds it"""
+        return self.kind[id_] in (STATE, MEMORY, ALGEBRAIC)
+
+    def formula(self, id_):
+        """The term that an identifier stands for; None: a state, memory variable or constant"""
+        if id_ in self.amounts and not self.is_stored(id_):
+            return quotient(self.amount_at_start(id_), self.size(id_))
+        return self.definition(id_)
+
+    def parts(self, id_):
+        """What an identifier depends on directly"""
+        size = [self.size(id_)[1]] if id_ in self.amounts else []
+        return size + terms.names(self.formula(id_) or ZERO) if id_ in self.kind else []
+
+    def reached(self, term):
+        """Identifiers that a term depends on, also through rules"""
+        seen, todo = {}, terms.names(term)
+        while todo:
+            id_ = todo.pop()
+            if id_ not in seen:
+                seen[id_] = True
+                todo += self.parts(id_)
+        return seen
+
+    def depends(self, term, ids):
+        return any(id_ in ids for id_ in self.reached(term))
+
+    def moves(self, id_):
+        """Whether it changes between events"""
+        reached = self.reached(("name", id_))
+        return any(self.kind.get(x) in (STATE, ALGEBRAIC) for x in reached) or any(
+            terms.has(self.formula(x) or ZERO, ("time",)) for x in reached if x in self.kind)
 
     # ---- derivatives in time ----
 
@@ -231,10 +267,11 @@ class Derived:
 
 
 def start_name(id_):
-    """The parameter that is the initial value of an identifier"""
-    return f"{id_}_0"
+    """The parameter that is the initial value of an identifier.  No identifier of SBML holds a blank: in the equation file
+    it is an underscore"""
+    return f"{id_} 0"
 
 
 def let_name(id_):
     """The name of an initial value that other initial values use"""
-    return f"{id_}_start"
+    return f"{id_} start"

@@ -9,9 +9,12 @@ from ..equations.names import identifier
 from ..real import Refused
 from . import text
 from .derived import ALGEBRAIC, CONSTANT, MEMORY, PARAMETER, RULE, STATE, Derived, let_name, start_name
+from .cascade import amount_name
 from .events import Events
 from .formula import parse
 from .terms import ZERO, names
+
+CLOCK = "the clock"                          # no identifier of SBML holds a blank
 
 
 @dataclass
@@ -65,21 +68,20 @@ class File:
                 if x not in self.words:
                     raise Refused(f"{document.path}: {n} uses {x}, which the model does not declare")
         self.output_words = {n: identifier(n, self.taken) for n, _ in self.outputs}
-        self.states = {id_: self.word(f"{id_}_amount") if id_ in self.derived.amounts else self.words[id_]
+        self.states = {id_: self.word(amount_name(id_)) if id_ in self.derived.amounts else self.words[id_]
                        for id_, kind in self.derived.kind.items()
                        if kind in (STATE, MEMORY, ALGEBRAIC) or id_ in self.derived.amounts}
-        self.parameters, self.lines = [], []
+        self.parameters, self.event_words = [], set()
 
     def word(self, id_):
+        """What the equation file calls an identifier, or a key with a blank"""
         if id_ not in self.words:
             self.words[id_] = identifier(id_, self.taken)
         return self.words[id_]
 
     def expression(self, term):
-        found = text.expression(text.as_value(term), self.word)
-        if "inf" in found or "nan" in found:
-            term_numbers(self.document, term)
-        return found
+        term_numbers(self.document, term)
+        return text.expression(text.as_value(term), self.word)
 
     def of_kind(self, *kinds):
         return [id_ for id_, kind in self.derived.kind.items() if kind in kinds]
@@ -146,7 +148,7 @@ class File:
             declared = self.document.declared(id_)
             out.append(f"{words[kind]} {word} = {self.expression(term)}{unit(declared)}{remark_of(declared.name)}")
         if not any(self.derived.kind[id_] in (STATE, ALGEBRAIC) for id_ in self.states):
-            out.append(f"state {self.word('clock')} = 0 \"the time: the file declares no state\"")
+            out.append(f"state {self.word(CLOCK)} = 0 \"the time: the file declares no state\"")
         return out
 
     def lets(self):
@@ -184,18 +186,23 @@ class File:
         for id_, word in self.states.items():
             if self.derived.kind[id_] == STATE:
                 out += wrapped(f"{word}' = {self.expression(self.derived.rate(id_))}")
-        if "clock" in self.words and "clock" not in self.derived.kind:
-            out.append(f"{self.words['clock']}' = 1")
+        if CLOCK in self.words and CLOCK not in self.derived.kind:
+            out.append(f"{self.words[CLOCK]}' = 1")
         return out + [line for term in self.derived.open for line in wrapped(f"0 = {self.expression(term)}")]
 
     def events(self):
-        out, events = [], Events(self.derived)
-        words = {event.id: identifier(event.id, self.taken) for event in events.events}
-        for event in events.events:
-            for word, guard, start, jump in events._event(event, words[event.id]):
-                when = "at 0" if guard is None else f"when {self.expression(guard)} rises passes {start}".rstrip()
-                out += ["", f"event {word} {when}"]
-                out += [f"    {self.states[id_]} := {self.expression(term)}" for id_, term in jump]
+        out = []
+        for id_, heading, lets, jump in Events(self.derived).written():
+            out.append("")
+            for key, term in lets:
+                out += wrapped(f"let {self.word(key)} = {self.expression(term)}")
+            if heading is None:
+                when = "at 0"
+            else:
+                guard, loose = heading
+                when = f"when {self.expression(guard)} rises passes" + " ignored at start"*loose
+            out.append(f"event {identifier(id_, self.event_words)} {when}")
+            out += [f"    {self.states[x]} := {self.expression(term)}" for x, term in jump]
         return out
 
     def output_lines(self):
