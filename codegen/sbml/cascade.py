@@ -44,13 +44,9 @@ class Cascade:
             if count > MOST:
                 raise event.element.refusal(f"it belongs to events that set off each other more than {MOST} times at "
                                             "one time, which is not supported")
-            if not event.persistent and seen is not values:
-                condition = both(condition, self.truth(event, values))
-            if both(condition, self.meant(condition)) == terms.FALSE:
-                continue
             last = not waiting and not self.followers(event)
             after = self.executed(event, condition, seen, values, count, last)
-            waiting += self.set_off(event, condition, values, after)
+            waiting = self.persisting(waiting, event, after) + self.set_off(event, condition, values, after)
             values = after
         return self.lets, list(values.of.items())
 
@@ -96,6 +92,16 @@ class Cascade:
             new = chosen(condition, new, old)
             of[id_] = new if last or new[0] in terms.LEAVES else self.named(f"{tag} {id_}", new)
         return Values(of, tag)
+
+    def persisting(self, waiting, event, after):
+        """Those that still wait behind an event"""
+        out = []
+        for other, condition, seen in waiting:
+            if not other.persistent and self.derived.depends(other.trigger, event.assignments):
+                condition = both(condition, self.truth(other, after))
+            if both(condition, self.meant(condition)) != terms.FALSE:
+                out.append((other, condition, seen))
+        return out
 
     def set_off(self, event, condition, values, after):
         """The events whose triggers become true by it"""
