@@ -4,7 +4,7 @@ Section 4.11 of Level 3 Version 2.  Of the events that wait, the one with the hi
 values at the time when its trigger became true, or the present ones.  Then the triggers of all events are looked at:
 those that have become true join the events that wait, and those that are not persistent and whose triggers are no
 longer true leave them.  Names (let) stand for the values behind each event; they are formulas in those before all."""
-from . import terms
+from . import delays, terms
 from .terms import TRUE, ZERO, product, quotient
 
 MOST = 40                                    # executions that are written out
@@ -31,24 +31,59 @@ class Cascade:
     def __init__(self, events, name, group, guard):
         self.events, self.derived, self.document = events, events.derived, events.document
         self.name, self.group, self.guard, self.lets = name, group, guard, []
-        self.before, self.meanings = Values({}, ""), {}
+        self.before, self.meanings, self.count = Values({}, ""), {}, 0
 
     def run(self):
         """([(name, term) of lets], [(identifier, term)])"""
         waiting = [(event, TRUE if self.guard is not None else event.trigger, self.before) for event in self.group]
-        self.check_ties(waiting)
-        values, count = self.before, 0
+        self.check_ties([each for each in waiting if not each[0].delay])
+        waiting, values = self.without_delayed(waiting, self.before)
         while waiting:
-            count += 1
             event, condition, seen = waiting.pop(self.next_of(waiting))
-            if count > MOST:
-                raise event.element.refusal(f"it belongs to events that set off each other more than {MOST} times at "
-                                            "one time, which is not supported")
-            last = not waiting and not self.followers(event)
-            after = self.executed(event, condition, seen, values, count, last)
+            last = not waiting and not self.followers(event) and not self.delayed_that_depend(event)
+            after = self.executed(event, condition, seen, values, last)
             waiting = self.persisting(waiting, event, after) + self.set_off(event, condition, values, after)
-            values = after
+            waiting, values = self.without_delayed(waiting, self.forgetting(event, after))
         return self.lets, list(values.of.items())
+
+    def counted(self, event):
+        """The next number of what happens"""
+        self.count += 1
+        if self.count > MOST:
+            raise event.element.refusal(f"it belongs to events that set off each other more than {MOST} times at one "
+                                        "time, which is not supported")
+        return f"{self.name} {self.count}"
+
+    # ---- delays ----
+
+    def without_delayed(self, waiting, values):
+        """(those without a delay, the values behind the others, which are scheduled)"""
+        for event, condition, seen in waiting:
+            if event.delay:
+                tag, before = self.counted(event), values
+                assigned = {id_: self.inside(term, seen) for id_, term in event.assignments.items()}
+                new = delays.scheduled(event, condition, self.inside(event.delay, seen), assigned,
+                                       lambda name, before=before: self.after(name, before))
+                values = self.extended(values, new, tag)
+        return [each for each in waiting if not each[0].delay], values
+
+    def delayed_that_depend(self, event):
+        return [other for other in self.document.events if other.delay and not other.persistent and
+                self.derived.depends(other.trigger, event.assignments)]
+
+    def forgetting(self, event, values):
+        """The values where delayed events whose triggers are no longer true are forgotten"""
+        for other in self.delayed_that_depend(event):
+            new = delays.forgotten(other, self.truth(other, values),
+                                   lambda name, before=values: self.after(name, before))
+            values = self.extended(values, new, self.counted(other))
+        return values
+
+    def extended(self, values, new, tag):
+        """The values with others of memory variables of delays, which no formula of the file uses"""
+        of = dict(values.of)
+        of.update((name, self.named(f"{tag} {name}", term)) for name, term in new.items())
+        return Values(of, tag)
 
     # ---- order ----
 
@@ -80,9 +115,9 @@ class Cascade:
 
     # ---- one event ----
 
-    def executed(self, event, condition, seen, values, count, last):
+    def executed(self, event, condition, seen, values, last):
         """The values behind it; last: nothing follows, so that they need no names"""
-        of, tag = dict(values.of), f"{self.name} {count}"
+        of, tag = dict(values.of), self.counted(event)
         for id_, term in event.assignments.items():
             new = self.inside(term, seen if event.at_trigger else values)
             stored = ("name", id_)

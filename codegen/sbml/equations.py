@@ -71,6 +71,8 @@ class File:
         self.states = {id_: self.word(amount_name(id_)) if id_ in self.derived.amounts else self.words[id_]
                        for id_, kind in self.derived.kind.items()
                        if kind in (STATE, MEMORY, ALGEBRAIC) or id_ in self.derived.amounts}
+        self.events = Events(self.derived)
+        self.states.update((name, self.word(name)) for name in self.events.memory)
         self.parameters, self.event_words = [], set()
 
     def word(self, id_):
@@ -89,7 +91,7 @@ class File:
     # ---- the parts of the file ----
 
     def written(self):
-        body = [*self.variables(), "", *self.lets(), "", *self.equations(), *self.events(), *self.output_lines()]
+        body = [*self.variables(), "", *self.lets(), "", *self.equations(), *self.event_lines(), *self.output_lines()]
         used = self.needed(body)
         constants = self.constants(used)
         starts = [line for id_, term in self.derived.starts().items()
@@ -139,15 +141,16 @@ class File:
                 for line in wrapped(f"let {self.words[id_]} = {self.expression(self.derived.constant(id_))}")]
 
     def variables(self):
-        out, words = [], {STATE: "state", MEMORY: "memory", ALGEBRAIC: "algebraic"}
+        out = [f"memory {self.states[name]} = 0" for name in self.events.memory]
+        words = {STATE: "state", MEMORY: "memory", ALGEBRAIC: "algebraic"}
         for id_, word in self.states.items():
-            kind = self.derived.kind[id_]
+            kind = self.derived.kind.get(id_)
             if kind not in words:
                 continue
             term = self.derived.amount_at_start(id_) if id_ in self.derived.amounts else self.derived.start(id_)
             declared = self.document.declared(id_)
             out.append(f"{words[kind]} {word} = {self.expression(term)}{unit(declared)}{remark_of(declared.name)}")
-        if not any(self.derived.kind[id_] in (STATE, ALGEBRAIC) for id_ in self.states):
+        if not any(self.derived.kind.get(id_) in (STATE, ALGEBRAIC) for id_ in self.states):
             out.append(f"state {self.word(CLOCK)} = 0 \"the time: the file declares no state\"")
         return out
 
@@ -184,23 +187,19 @@ class File:
     def equations(self):
         out = []
         for id_, word in self.states.items():
-            if self.derived.kind[id_] == STATE:
+            if self.derived.kind.get(id_) == STATE:
                 out += wrapped(f"{word}' = {self.expression(self.derived.rate(id_))}")
         if CLOCK in self.words and CLOCK not in self.derived.kind:
             out.append(f"{self.words[CLOCK]}' = 1")
         return out + [line for term in self.derived.open for line in wrapped(f"0 = {self.expression(term)}")]
 
-    def events(self):
+    def event_lines(self):
         out = []
-        for id_, heading, lets, jump in Events(self.derived).written():
+        for id_, heading, lets, jump in self.events.written():
             out.append("")
             for key, term in lets:
                 out += wrapped(f"let {self.word(key)} = {self.expression(term)}")
-            if heading is None:
-                when = "at 0"
-            else:
-                guard, loose = heading
-                when = f"when {self.expression(guard)} rises passes" + " ignored at start"*loose
+            when = "at 0" if heading is None else f"when {self.expression(heading[0])} {heading[1]}"
             out.append(f"event {identifier(id_, self.event_words)} {when}")
             out += [f"    {self.states[x]} := {self.expression(term)}" for x, term in jump]
         return out

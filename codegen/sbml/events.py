@@ -3,7 +3,7 @@
 SBML executes all events whose triggers become true at one time one after the other (section 4.11 of Level 3 Version 2).
 Events with the same guard are therefore one event of the equation file, which cascade.py composes.  Triggers that only
 depend on what events set need no guard: they become true in the cascade of another event."""
-from . import terms
+from . import delays, terms
 from .cascade import Cascade
 from .terms import number
 
@@ -15,6 +15,7 @@ class Events:
         self.derived, self.document = derived, derived.document
         for event in self.document.events:
             event.trigger = derived.expanded(event.trigger)
+            event.delay = derived.expanded(event.delay) if event.delay else None
             event.assignments = {id_: derived.expanded(term) for id_, term in event.assignments.items()}
         self.rank = {event.id: self._priority(event) for event in self.document.events}
 
@@ -27,24 +28,42 @@ class Events:
             return None
         return terms.value(term, self.derived.number_at_start)
 
+    @property
+    def memory(self):
+        """Names of memory variables that events with a delay need"""
+        return [name for event in self.document.events if event.delay for name in delays.memory(event)]
+
     def written(self):
-        """[(name, heading, lets, assignments)]; heading: (guard, True if the trigger is true where it is zero), or None:
-        at the start"""
-        out, groups = [], {}
+        """[(name, heading, lets, assignments)]; heading: None, at the start, or what stands behind the name"""
+        waiting = [event for event in self.document.events if not event.initial]
+        out = [("at_start", None, *Cascade(self, "start", waiting, None).run())] if waiting else []
+        sources = [*self._triggers(), *self._executions(), *self._ends()]
+        sources.sort(key=lambda source: -max(self.rank[event.id] or 0 for event in source[1]))
+        return out + [(name, (guard, more), *cascade.run()) for name, _, guard, more, cascade in sources]
+
+    def _triggers(self):
+        groups = {}
         for event in self.document.events:
             if not self._is_discrete(event.trigger):
                 groups.setdefault(self.guard(event.trigger, event), []).append(event)
-        waiting = [event for event in self.document.events if not event.initial]
-        if waiting:
-            cascade = Cascade(self, "start", waiting, None)
-            out.append(("at_start", None, *cascade.run()))
-        order = sorted(groups.items(), key=lambda item: -max(self.rank[event.id] or 0 for event in item[1]))
-        for guard, group in order:
+        for guard, group in groups.items():
             loose = all(terms.has(event.trigger, LOOSE) and not terms.has(event.trigger, ("<", ">"))
                         for event in group)
-            cascade = Cascade(self, group[0].id, group, guard)
-            out.append((group[0].id, (guard, loose), *cascade.run()))
-        return out
+            yield (group[0].id, group, guard, "rises passes" + " ignored at start"*loose,
+                   Cascade(self, group[0].id, group, guard))
+
+    def _executions(self):
+        for event in self.document.events:
+            for k in delays.slots() if event.delay else ():
+                name, guard = f"{event.id} due {k}", delays.guard(event, k)
+                yield name, [event], guard, "rises passes", Cascade(self, name, [delays.execution(event, k)], guard)
+
+    def _ends(self):
+        """Triggers of events with a delay that are not persistent, where they become false"""
+        for event in self.document.events:
+            if event.delay and not event.persistent and not self._is_discrete(event.trigger):
+                name, guard = f"{event.id} ends", self.guard(event.trigger, event)
+                yield name, [event], guard, "falls passes", Forgetting(event)
 
     def _is_discrete(self, condition):
         """Whether a condition changes at events only"""
@@ -69,6 +88,16 @@ class Events:
             return self.guard(("or", ("and", holds, a), ("and", terms.negated(holds), b)), event)
         raise event.element.refusal("this trigger is not supported: expected comparisons by < <= > >=, with and, or and "
                                     "not")
+
+
+class Forgetting:
+    """The end of a trigger: what waits is not executed"""
+
+    def __init__(self, event):
+        self.event = event
+
+    def run(self):
+        return [], [(delays.waits(self.event, k), terms.ZERO) for k in delays.slots()]
 
 
 def as_number(term):
