@@ -36,7 +36,7 @@ class Cascade:
     def run(self):
         """([(name, term) of lets], [(identifier, term)])"""
         waiting = [(event, TRUE if self.guard is not None else event.trigger, self.before) for event in self.group]
-        self.check_ties([each for each in waiting if not each[0].delay])
+        self.check_ties()
         waiting, values = self.without_delayed(waiting, self.before)
         while waiting:
             event, condition, seen = waiting.pop(self.next_of(waiting))
@@ -95,12 +95,13 @@ class Cascade:
                 raise event.element.refusal("a priority that changes with time is not supported")
         return max(range(len(waiting)), key=lambda k: (self.events.rank[waiting[k][0].id], -k))
 
-    def check_ties(self, waiting):
-        for k, (a, *_) in enumerate(waiting):
-            for b, *_ in waiting[:k]:
-                rank = self.events.rank[a.id]
-                if a.priority is not None and b.priority is not None and rank == self.events.rank[b.id] and \
-                        (self.disturbs(a, b) or self.disturbs(b, a)):
+    def check_ties(self):
+        """Refuses events of one trigger, delay and priority that do not leave each other alone"""
+        rank = self.events.rank
+        for k, a in enumerate(self.group):
+            for b in self.group[:k]:
+                if a.priority is not None and b.priority is not None and rank[a.id] == rank[b.id] and \
+                        a.delay == b.delay and (self.disturbs(a, b) or self.disturbs(b, a)):
                     raise a.element.refusal(TIE.format(b.id, a.id))
 
     def disturbs(self, a, b):

@@ -25,12 +25,16 @@ def held(event, k, id_):
 
 def memory(event):
     """The names of all memory variables of an event with a delay"""
-    return [name for k in slots() for name in
+    return [name for k in slots(event) for name in
             (waits(event, k), due(event, k), *(held(event, k, id_) for id_ in event.assignments if event.at_trigger))]
 
 
-def slots():
-    return range(1, SLOTS + 1)
+def slots(event):
+    """The numbers of the places: one suffices where a trigger compares the time, as it becomes true once"""
+    kind, *parts = event.trigger
+    once = kind in terms.COMPARISONS and ("time",) in parts and not any(terms.has(part, ("name", "rate", "time"))
+                                                                         for part in parts if part != ("time",))
+    return range(1, (1 if once else SLOTS) + 1)
 
 
 def is_waiting(event, k):
@@ -53,7 +57,7 @@ def scheduled(event, condition, delay, assigned, value):
 
     delay: its term; assigned: {identifier: term} at the time of the trigger; value(name): present values"""
     out, taken = {}, condition
-    for k in slots():
+    for k in slots(event):
         busy = ("!=", value(waits(event, k)), ZERO)
         here = ("and", taken, terms.negated(busy)) if taken != TRUE else terms.negated(busy)
         new = {waits(event, k): ONE, due(event, k): ("+", ("time",), delay)}
@@ -61,11 +65,11 @@ def scheduled(event, condition, delay, assigned, value):
             new.update((held(event, k, id_), term) for id_, term in assigned.items())
         out.update((name, ("if", here, term, value(name))) for name, term in new.items())
         taken = ("and", taken, busy) if taken != TRUE else busy
-    last = due(event, SLOTS)
+    last = due(event, slots(event)[-1])
     out[last] = ("if", taken, ("sqrt", ("-", number(-1), ("^", value(waits(event, 1)), number(2)))), out[last])
     return out
 
 
 def forgotten(event, holds, value):
     """{memory variable: term} where the trigger of an event that is not persistent may have become false"""
-    return {waits(event, k): ("if", holds, value(waits(event, k)), ZERO) for k in slots()}
+    return {waits(event, k): ("if", holds, value(waits(event, k)), ZERO) for k in slots(event)}

@@ -53,8 +53,11 @@ class Events:
                    Cascade(self, group[0].id, group, guard))
 
     def _executions(self):
-        for event in self.document.events:
-            for k in delays.slots() if event.delay else ():
+        delayed = [event for event in self.document.events if event.delay]
+        for event in delayed:
+            if self.rank[event.id] is None and len(delayed) > 1:
+                raise event.element.refusal("a priority that changes with time is not supported")
+            for k in delays.slots(event):
                 name, guard = f"{event.id} due {k}", delays.guard(event, k)
                 yield name, [event], guard, "rises passes", Cascade(self, name, [delays.execution(event, k)], guard)
 
@@ -97,7 +100,7 @@ class Forgetting:
         self.event = event
 
     def run(self):
-        return [], [(delays.waits(self.event, k), terms.ZERO) for k in delays.slots()]
+        return [], [(delays.waits(self.event, k), terms.ZERO) for k in delays.slots(self.event)]
 
 
 def as_number(term):
