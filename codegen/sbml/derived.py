@@ -3,6 +3,8 @@
 A species in a compartment of constant size is a state in the unit of its identifier: an amount, or a concentration.
 Where the size of the compartment changes, the state is the amount n, and the identifier is n/size, so that what
 enters or leaves and what the compartment does are kept apart:  n' = sum over reactions of stoichiometry times rate."""
+import math
+
 from . import terms
 from .algebraic import Algebraic
 from .terms import ZERO, number, product, quotient, total
@@ -24,6 +26,8 @@ class Derived:
         for id_ in self.given:
             if d.declared(id_) is None:
                 raise d.refusal(id_, "the model has no parameter, compartment, species or species reference of this id")
+            if id_ in d.assignment_rules:
+                raise d.refusal(id_, "an assignment rule determines it: it cannot be a parameter")
         self.assigned = {id_ for event in d.events for id_ in event.assignments}
         self.flux = {}                       # {species: [(reference, reaction)]}
         for reaction in d.reactions.values():
@@ -247,22 +251,19 @@ class Derived:
 
     def number_at_start(self, id_):
         """The initial value with the numbers of the file; NaN: not known"""
-        of = {start_name(x): x for x in self.given}
-        lets = {let_name(x): x for x in self.kind}
-        known = {}
+        of, known = {start_name(x): x for x in self.given} | {let_name(x): x for x in self.kind}, {}
 
         def value(name):
-            if name not in known:
-                known[name] = float("nan")
-                x = of.get(name, name)
-                if name in lets and name not in self.kind:
-                    known[name] = terms.value(self._starts[lets[name]], value)
-                elif self.kind[x] == PARAMETER and x not in self.initial:
-                    known[name] = float("nan") if self.document.declared(x).value is None else \
-                        self.document.declared(x).value
+            x = of.get(name, name)
+            if x not in known:
+                known[x] = math.nan          # where it depends on itself
+                declared = self.document.declared(x)
+                if self.kind[x] == PARAMETER and declared.value is None and x not in self.initial:
+                    known[x] = 1.0 if x in self.document.compartments else 0.0 if x in self.document.species else \
+                        math.nan
                 else:
-                    known[name] = terms.value(terms.substituted(self.start_definition(x), self.start, ZERO), value)
-            return known[name]
+                    known[x] = terms.value(self.start_definition(x), value)
+            return known[x]
         return value(id_)
 
 

@@ -88,6 +88,16 @@ class File:
     def of_kind(self, *kinds):
         return [id_ for id_, kind in self.derived.kind.items() if kind in kinds]
 
+    def unit(self, declared):
+        """The texts of the file; of a concentration substance/size"""
+        found, d = declared.unit if declared else "", self.document
+        if declared and declared.id in d.species and not self.derived.means_amount(declared.id) and \
+                declared.id not in self.derived.amounts:
+            size = d.compartments[declared.compartment].unit
+            found = f"{found}/{size}" if found and size else ""
+        found = "".join(c for c in found if c.isprintable() and c not in "{}")
+        return f" {{{found}}}" if found else ""
+
     # ---- the parts of the file ----
 
     def written(self):
@@ -116,13 +126,7 @@ class File:
     def parameter_lines(self):
         out = []
         for id_ in self.of_kind(PARAMETER):
-            declared = self.document.declared(id_)
-            number = declared.value
-            if id_ in self.document.initial:
-                number = self.derived.number_at_start(id_)
-            elif number is None:
-                number = 1.0 if id_ in self.document.compartments else 0.0 if id_ in self.document.species else math.nan
-            out.append(self.parameter(id_, number, declared))
+            out.append(self.parameter(id_, self.derived.number_at_start(id_), self.document.declared(id_)))
         for id_ in self.states:
             if id_ in self.derived.given:
                 out.append(self.parameter(start_name(id_), self.derived.number_at_start(id_),
@@ -134,7 +138,7 @@ class File:
         if math.isinf(number):
             raise self.document.refusal(id_, "its value is not finite")
         self.parameters.append(word)
-        return f"parameter {word} = {value(number)}{unit(declared)}{remark_of(declared.name if declared else '')}"
+        return f"parameter {word} = {value(number)}{self.unit(declared)}{remark_of(declared.name if declared else '')}"
 
     def constants(self, used):
         return [line for id_ in used
@@ -149,7 +153,7 @@ class File:
                 continue
             term = self.derived.amount_at_start(id_) if id_ in self.derived.amounts else self.derived.start(id_)
             declared = self.document.declared(id_)
-            out.append(f"{words[kind]} {word} = {self.expression(term)}{unit(declared)}{remark_of(declared.name)}")
+            out.append(f"{words[kind]} {word} = {self.expression(term)}{self.unit(declared)}{remark_of(declared.name)}")
         if not any(self.derived.kind.get(id_) in (STATE, ALGEBRAIC) for id_ in self.states):
             out.append(f"state {self.word(CLOCK)} = 0 \"the time: the file declares no state\"")
         return out
@@ -234,11 +238,6 @@ def model_name(name):
     return word if word and word.isascii() else "model"
 
 
-def unit(declared):
-    found = "".join(c for c in (declared.unit if declared else "") if c.isprintable() and c not in "{}")
-    return f" {{{found}}}" if found else ""
-
-
 def remark_of(name):
     cleaned = " ".join(name.replace('"', "'").split())
     return f' "{cleaned}"' if cleaned else ""
@@ -247,4 +246,3 @@ def remark_of(name):
 def tidy(lines):
     """No two empty lines one after the other"""
     return [line for k, line in enumerate(lines) if line or k and lines[k - 1]]
-

@@ -49,7 +49,7 @@ class Reader:
                 raise child.refusal("this element is not supported")
         for e in model.listed("listOfFunctionDefinitions"):
             self.identifier(e)
-            self.formulas.define(e)
+            self.formulas.declare(e)
         for e in model.listed("listOfCompartments"):
             self.compartment(e)
         for e in model.listed("listOfSpecies"):
