@@ -172,7 +172,8 @@ class File:
         return out
 
     def check_cycles(self):
-        """No rule or rate uses itself"""
+        """No rule, rate or constant uses itself"""
+        constants = self.of_kind(CONSTANT)
         done, path = set(), []
 
         def visit(id_):
@@ -181,11 +182,12 @@ class File:
                                             " -> ".join([*path[path.index(id_):], id_]))
             if id_ not in done:
                 path.append(id_)
-                for each in names(self.derived.definition(id_) or ZERO):
+                constant = self.derived.kind.get(id_) == CONSTANT
+                for each in names(self.derived.constant(id_) if constant else self.derived.definition(id_) or ZERO):
                     visit(each)
                 path.pop()
                 done.add(id_)
-        for id_ in [*self.derived.rules, *self.derived.laws]:
+        for id_ in [*self.derived.rules, *self.derived.laws, *constants]:
             visit(id_)
 
     def equations(self):
