@@ -15,7 +15,7 @@ class Algebraic:
         found = matched(candidates)
         for k, (term, element) in enumerate(document.algebraic_rules):
             if k not in found:
-                raise element.refusal("this rule determines no unknown: what occurs in it is constant, or is determined "
+                raise element.refusal("this rule determines no unknown: what occurs in it is constant, or determined "
                                       "by reactions or other rules" + self._seen(candidates[k]))
             self._place(term, found[k], set(found.values()))
 

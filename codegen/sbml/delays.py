@@ -1,8 +1,9 @@
 """Events with a delay: what waits between the time of a trigger and that of the execution.
 
-Each event has SLOTS places for executions that wait, in memory variables: waits (1 or 0), due (the time of the execution)
-and the values at the time of the trigger, if the event uses those.  An event of its own executes what is due.  If all
-places are taken, the time becomes NaN, which ends the run with an error instead of forgetting an execution."""
+Each event has SLOTS places for executions that wait, in memory variables: waits (1 or 0), due (the time of the
+execution) and the values at the time of the trigger, if the event uses those.  An event of its own executes what is
+due.  If all places are taken, the time becomes NaN, which ends the run with an error instead of forgetting an
+execution."""
 from dataclasses import replace
 
 from . import terms

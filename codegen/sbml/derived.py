@@ -3,18 +3,16 @@
 A species in a compartment of constant size is a state in the unit of its identifier: an amount, or a concentration.
 Where the size of the compartment changes, the state is the amount n, and the identifier is n/size, so that what
 enters or leaves and what the compartment does are kept apart:  n' = sum over reactions of stoichiometry times rate."""
-import math
-
 from . import terms
 from .algebraic import Algebraic
+from .kinds import ALGEBRAIC, CONSTANT, MEMORY, PARAMETER, REACTION, RULE, STATE
+from .starts import Starts
 from .terms import ZERO, number, product, quotient, total
 
-RULE, STATE, ALGEBRAIC, MEMORY = "rule", "state", "algebraic", "memory"
-PARAMETER, CONSTANT, REACTION = "parameter", "constant", "reaction"
 MINUS = number(-1)
 
 
-class Derived:
+class Derived(Starts):
     """kind: {id: one of those above}; amounts: species whose state is their amount; rules: {id: term} of assignment
     rules and of algebraic rules that are solved; open: the other algebraic rules, terms that are 0.
 
@@ -34,7 +32,8 @@ class Derived:
             for reference in reaction.references:
                 self.flux.setdefault(reference.species, []).append((reference, reaction))
         solution = Algebraic(d, self.is_free)
-        self.rules, self.open, self.unknowns = {**d.assignment_rules, **solution.rules}, solution.open, solution.unknowns
+        self.rules = {**d.assignment_rules, **solution.rules}
+        self.open, self.unknowns = solution.open, solution.unknowns
         for group in (d.parameters, d.compartments, d.references, d.species):
             for id_ in group:
                 self.kind[id_] = self._kind(id_)
@@ -184,95 +183,3 @@ class Derived:
         if term[0] == "rate":
             return self.rate_of(term[1])
         return term if term[0] in terms.LEAVES else (term[0], *map(self.expanded, term[1:]))
-
-    # ---- initial values ----
-
-    def definition(self, id_):
-        """The term of an identifier that stands for a formula, at all times; None: it does not"""
-        if id_ in self.laws:
-            return self.laws[id_]
-        return self.rules.get(id_)
-
-    def is_static(self, id_):
-        """Whether it depends on parameters only"""
-        kind = self.kind[id_]
-        return kind in (PARAMETER, CONSTANT)
-
-    def start(self, id_):
-        """The initial value of an identifier as a term in parameters and constants"""
-        if self.is_static(id_):
-            return ("name", id_)
-        if id_ in self.given:
-            return ("name", start_name(id_))
-        if id_ not in self._starts:
-            self._starts[id_] = self.started(self.start_definition(id_), id_)
-        term = self._starts[id_]
-        return term if term[0] in terms.LEAVES else ("name", let_name(id_))
-
-    def start_definition(self, id_):
-        """... before the names in it are replaced by initial values"""
-        d = self.document
-        if id_ in self.initial:
-            return self.initial[id_]
-        definition = self.definition(id_)
-        if definition is not None:
-            return definition
-        declared = d.declared(id_)
-        value = declared.value
-        if value is None:
-            return terms.ONE if id_ in d.compartments else ZERO
-        if self._is_plain(id_):
-            return number(value)
-        scaled = product if d.species[id_].is_concentration else quotient
-        return scaled(number(value), self.size(id_))
-
-    def started(self, term, of=None):
-        """The term at the start"""
-        if of is not None:
-            if of in self._starting:
-                cycle = " -> ".join([*self._starting[self._starting.index(of):], of])
-                raise self.document.refusal(of, f"its initial value depends on itself: {cycle}")
-            self._starting.append(of)
-        out = terms.substituted(term, self.start, ZERO)
-        if of is not None:
-            self._starting.pop()
-        return out
-
-    def constant(self, id_):
-        """The term of a constant, in parameters and other constants"""
-        return self.started(self.start_definition(id_), id_)
-
-    def starts(self):
-        """{id: term} of the initial values that others refer to by let_name"""
-        return {id_: term for id_, term in self._starts.items() if term[0] not in terms.LEAVES}
-
-    def amount_at_start(self, id_):
-        return product(self.start(id_), self.start(self.size(id_)[1]))
-
-    def number_at_start(self, id_):
-        """The initial value with the numbers of the file; NaN: not known"""
-        of, known = {start_name(x): x for x in self.given} | {let_name(x): x for x in self.kind}, {}
-
-        def value(name):
-            x = of.get(name, name)
-            if x not in known:
-                known[x] = math.nan          # where it depends on itself
-                declared = self.document.declared(x)
-                if self.kind[x] == PARAMETER and declared.value is None and x not in self.initial:
-                    known[x] = 1.0 if x in self.document.compartments else 0.0 if x in self.document.species else \
-                        math.nan
-                else:
-                    known[x] = terms.value(self.start_definition(x), value)
-            return known[x]
-        return value(id_)
-
-
-def start_name(id_):
-    """The parameter that is the initial value of an identifier.  No identifier of SBML holds a blank: in the equation file
-    it is an underscore"""
-    return f"{id_} 0"
-
-
-def let_name(id_):
-    """The name of an initial value that other initial values use"""
-    return f"{id_} start"

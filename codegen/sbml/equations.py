@@ -8,10 +8,12 @@ from ..equations.eq_file import value, wrapped
 from ..equations.names import identifier
 from ..real import Refused
 from . import text
-from .derived import ALGEBRAIC, CONSTANT, MEMORY, PARAMETER, RULE, STATE, Derived, let_name, start_name
+from .derived import Derived
 from .cascade import amount_name
 from .events import Events
 from .formula import parse
+from .kinds import ALGEBRAIC, CONSTANT, MEMORY, PARAMETER, RULE, STATE
+from .starts import let_name, start_name
 from .terms import ZERO, names
 
 CLOCK = "the clock"                          # no identifier of SBML holds a blank
@@ -102,17 +104,11 @@ class File:
 
     def written(self):
         body = [*self.variables(), "", *self.lets(), "", *self.equations(), *self.event_lines(), *self.output_lines()]
-        used = self.needed(body)
-        constants = self.constants(used)
+        constants = self.constants()
         starts = [line for id_, term in self.derived.starts().items()
                   for line in wrapped(f"let {self.word(let_name(id_))} = {self.expression(term)}")]
         lines = [*self.head(), "", *self.parameter_lines(), *constants, *starts, *body]
         return Equations("\n".join(tidy(lines)) + "\n", self.meanings(), self.output_words, self.parameters)
-
-    def needed(self, body):
-        """All of it; references without an id of their own never are"""
-        return [id_ for id_ in self.of_kind(CONSTANT)
-                if id_ not in self.document.references or self.document.references[id_].element.get("id")]
 
     def head(self):
         d = self.document
@@ -140,8 +136,11 @@ class File:
         self.parameters.append(word)
         return f"parameter {word} = {value(number)}{self.unit(declared)}{remark_of(declared.name if declared else '')}"
 
-    def constants(self, used):
-        return [line for id_ in used
+    def constants(self):
+        """Species references without an id cannot be used"""
+        named = [id_ for id_ in self.of_kind(CONSTANT)
+                 if id_ not in self.document.references or self.document.references[id_].element.get("id")]
+        return [line for id_ in named
                 for line in wrapped(f"let {self.words[id_]} = {self.expression(self.derived.constant(id_))}")]
 
     def variables(self):
@@ -228,8 +227,8 @@ def term_numbers(document, term):
     """Refuses numbers that are not finite"""
     if term[0] == "number":
         if not math.isfinite(term[1]):
-            raise Refused(f"{document.path}: a formula has the value {'infinity' if math.isinf(term[1]) else 'NaN'}, or "
-                          "a piecewise without otherwise, which is not supported")
+            what = "infinity" if math.isinf(term[1]) else "NaN, or a piecewise without otherwise"
+            raise Refused(f"{document.path}: a formula contains {what}, which is not supported")
     elif term[0] not in ("name", "time", "rate"):
         for part in term[1:]:
             term_numbers(document, part)

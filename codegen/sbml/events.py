@@ -89,8 +89,8 @@ class Events:
         if kind == "if":                     # the condition holds, and the value; or it does not, and the other value
             holds, a, b = parts
             return self.guard(("or", ("and", holds, a), ("and", terms.negated(holds), b)), event)
-        raise event.element.refusal("this trigger is not supported: expected comparisons by < <= > >=, with and, or and "
-                                    "not")
+        raise event.element.refusal("this trigger is not supported: expected comparisons by < <= > >=, with and, or "
+                                    "and not")
 
 
 class Forgetting:

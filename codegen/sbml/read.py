@@ -203,7 +203,8 @@ class Reader:
             if term is not None:
                 assignments[target] = term
         d.events.append(Event(id_, e, condition, assignments, self.formulas.of(e.first("priority")),
-                              None if delay == ZERO else delay, self.flag(trigger, "initialValue", True), self.flag(trigger, "persistent", True),
+                              None if delay == ZERO else delay, self.flag(trigger, "initialValue", True),
+                              self.flag(trigger, "persistent", True),
                               self.flag(e, "useValuesFromTriggerTime", True), e.get("name", "")))
 
     # ---- names ----

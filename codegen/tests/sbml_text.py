@@ -11,7 +11,7 @@ MATH = '<math xmlns="http://www.w3.org/1998/Math/MathML">'
 
 
 def model(*parts, level=3, attributes="", packages=""):
-    """The text of a file; parts: (list, elements), as ("Parameters", '<parameter id="k" value="1" constant="true"/>')"""
+    """The text of a file; parts: (list, elements), as ("Parameters", parameters(k=1))"""
     space, number, version = LEVELS[level]
     lists = "\n".join(f"<listOf{name}>\n{elements}\n</listOf{name}>" for name, elements in parts)
     return (f'<?xml version="1.0" encoding="UTF-8"?>\n<sbml xmlns="{space}" level="{number}" version="{version}" '
@@ -74,7 +74,7 @@ def math(formula):
 
 
 def content(formula):
-    """Python's expression as MathML; piecewise(value, condition, ..., otherwise); degree and base: root(n, x), log(b, x)"""
+    """Python's expression as MathML; piecewise(value, condition, ..., otherwise); root(degree, x)"""
     return tree(ast.parse(formula, mode="eval").body)
 
 

@@ -42,7 +42,8 @@ class Sbml(unittest.TestCase):
 
     def test_statements(self):
         text = self.written(DECAY).text
-        for line in ("model small", "parameter k = 0.5", "parameter C = 2", "state S = 3", "let R = C*k*S", "S' = -R/C"):
+        for line in ("model small", "parameter k = 0.5", "parameter C = 2", "state S = 3", "let R = C*k*S",
+                     "S' = -R/C"):
             self.assertIn(f"\n{line}\n", text)
 
     def test_reserved_words(self):
@@ -73,6 +74,24 @@ class Sbml(unittest.TestCase):
         self.assertIn('parameter k = 1 {per_second} "rate"\n', text)
         self.assertRegex(text, r"state S = \S+ {mole/litre}\n")
         self.assertIn("state N = 1 {mole}\n", text)
+
+    def test_numbers(self):
+        one, text = ("Parameters", parameters("false", x=1)), {}
+        for formula in ("avogadro*x", "factorial(170)*x", "x + 2 - 3 + (-4) - (x - 5)", "-(x**2) + (-x)**2"):
+            text[formula] = self.written(model(one, ("Rules", rule("rate", "x", formula)))).text
+        self.assertIn("x' = 6.02214179e+23*x\n", text["avogadro*x"])
+        self.assertIn("x' = 7.257415615307999e+306*x\n", text["factorial(170)*x"])
+        self.assertIn("x' = x + 2 - 3 - 4 - (x - 5)\n", text["x + 2 - 3 + (-4) - (x - 5)"])
+        self.assertIn("x' = -(x^2) + (-x)^2\n", text["-(x**2) + (-x)**2"])
+        self.refused(model(one, ("Rules", rule("rate", "x", "factorial(171)"))), "the factorial is supported")
+
+    def test_places_of_delays(self):
+        """One where the trigger becomes true once"""
+        def places(trigger):
+            text = self.written(model(("Parameters", parameters("false", x=1)), ("Rules", rule("rate", "x", "1")),
+                                      ("Events", event("E", trigger, delay="2", x="0")))).text
+            return text.count("event E_due_")
+        self.assertEqual([places("time > 1"), places("x > 1"), places("time - 1 > x")], [1, 4, 4])
 
     def test_given_extra_outputs(self):
         text = model(VESSEL, ("Species", species("S", initialAmount=6)), ("Parameters", parameters(k=0.5, q=1)),
@@ -133,7 +152,8 @@ class Sbml(unittest.TestCase):
     def test_wrong_models(self):
         one = ("Parameters", parameters("false", x=1, y=2))
         for text, *words in (
-                (DECAY.replace('species="S"', 'species="Q"'), "small.xml:14: speciesReference Q: ", "'Q' of reaction R"),
+                (DECAY.replace('species="S"', 'species="Q"'), "small.xml:14: speciesReference Q: ",
+                 "'Q' of reaction R"),
                 (DECAY.replace("<ci>k</ci>", "<ci>kk</ci>"), "reaction R: kk is not declared"),
                 (DECAY.replace('compartment="C"', 'compartment="D"'), "species S: its compartment 'D'"),
                 (DECAY.replace('id="k"', 'id="S"'), "S is declared twice; first in line 8"),

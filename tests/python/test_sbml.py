@@ -15,8 +15,9 @@ import numpy as np                                                      # noqa: 
 import costate                                                          # noqa: E402
 from cases import Skipped, run_all                                      # noqa: E402
 from codegen import sbml                                                # noqa: E402
-from codegen.tests.sbml_text import (compartment, element, event, function, initial, math as formula_of, model,  # noqa: E402
-                                     parameters, reaction, rule, species)
+from codegen.tests.sbml_text import math as formula_of                  # noqa: E402
+from codegen.tests.sbml_text import (compartment, element, event, function, initial, model, parameters,  # noqa: E402
+                                     reaction, rule, species)
 
 SHARP = dict(rtol=1e-11, atol=1e-13)
 TEXTS = []                                   # files of these tests, but for those that are wrong
@@ -59,8 +60,9 @@ def test_amounts_and_concentrations():
     """The same reaction of amounts, with and without hasOnlySubstanceUnits: n' = -k n"""
     for only, law in (("false", "k*C*S"), ("true", "k*S")):
         for start in (dict(initialAmount=6), dict(initialConcentration=3)):
-            text = model(VESSEL, ("Species", species("S", only=only, **start) + species("P", only=only, initialAmount=0)),
-                         ("Parameters", parameters(k=0.5)), ("Reactions", reaction("R", {"S": 1}, {"P": 2}, law)))
+            text = model(VESSEL, ("Species", species("S", only=only, **start) +
+                                  species("P", only=only, initialAmount=0)), ("Parameters", parameters(k=0.5)),
+                         ("Reactions", reaction("R", {"S": 1}, {"P": 2}, law)))
             of = 1 if only == "true" else 1/2
             check(text, S=of*6*math.exp(-0.5), P=of*12*(1 - math.exp(-0.5)), R=0.5*6*math.exp(-0.5))
 
@@ -223,10 +225,10 @@ def test_events_at_one_time():
                              event("F", "time > k", priority="2", x="5")))
     check(both(), x=5, y=1)
     check(both(at_trigger="false"), x=5, y=5)
-    three = event("E", "time > k and x < 3", priority="1", y="1") + event("F", "time > k and x < 3", priority="2", x="5")
-    check(model(EVENT, ("Events", three)), x=5, y=1)
+    first = event("F", "time > k and x < 3", priority="2", x="5")
+    check(model(EVENT, ("Events", event("E", "time > k and x < 3", priority="1", y="1") + first)), x=5, y=1)
     lasting = event("E", "time > k and x < 3", priority="1", persistent="false", y="1")
-    check(model(EVENT, ("Events", lasting + event("F", "time > k and x < 3", priority="2", x="5"))), x=5, y=0)
+    check(model(EVENT, ("Events", lasting + first)), x=5, y=0)
 
 
 def test_events_that_set_off_others():
