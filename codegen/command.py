@@ -1,13 +1,15 @@
-"""costate-model: equation files, chemical mechanisms and coefficient files to C.
+"""costate-model: equation files, chemical mechanisms, SBML models and coefficient files to C.
 
     costate-model FILE [-o NAME.c] [--lanes] [--json] [-I FOLDER]
     costate-model FILE --program [-o NAME.bin] [--json] [-I FOLDER]
     costate-model MECHANISM -o NAME.eq [-I FOLDER]
+    costate-model MODEL.xml -o NAME.eq
 
 FILE.eq holds equations in the language of docs/reference/equations.md; FILE.def, .kpp or .eqn a mechanism in the
-format of the Kinetic PreProcessor.  NAME.c and NAME.h are written, beside each other; without -o they are called as the
-model is, in the current directory.  A mechanism with -o NAME.eq becomes an equation file, which can be edited; files
-that it includes are also looked for in FOLDER and in $KPP_HOME/models.  FILE.toml holds the coefficients of a method:
+format of the Kinetic PreProcessor; FILE.xml or .sbml a model in SBML, level 2 or 3.  NAME.c and NAME.h are written,
+beside each other; without -o they are called as the model is, in the current directory.  A mechanism or a model in SBML
+with -o NAME.eq becomes an equation file, which can be edited; files that a mechanism includes are also looked for in
+FOLDER and in $KPP_HOME/models.  FILE.toml holds the coefficients of a method:
 NAME.c, compiled with -shared -fPIC, is an object for costate_method_load.  With --lanes NAME.c also has maps that treat
 2, 4 or 8 members of an ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off
 -fno-math-errno.  With --program the model is written as byte code, NAME.bin, which the library runs without a compiler
@@ -16,12 +18,13 @@ quantities with their units, its sizes.  A fault is reported with file, line and
 import sys
 from pathlib import Path
 
-from . import kinds
+from . import kinds, sbml
 from .equations import byte_code, c_file, eq_file, kpp, read
 from .real import Refused
 
 
 MECHANISMS = (".def", ".kpp", ".eqn")
+SBML = (".xml", ".sbml")
 # in files that are overwritten
 MARKS = ("written by costate-model", "for costate_method_load: made by codegen", byte_code.MARK)
 BEGINNING = 400                              # characters
@@ -34,12 +37,13 @@ def write(source, out=None, lanes=False, as_json=False, folders=(), program=Fals
             what = "lanes" if lanes else "json" if as_json else "program"
             raise Refused(f"{source}: --{what} is for models; this is a coefficient file")
         return put(named(out, Path(source).stem, ".c"), (".c",), [kinds.method_object(source)])
-    mechanism = Path(source).suffix in MECHANISMS
-    model, notes = kpp.read(source, folders) if mechanism else (read.read(source), [])
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
-    if out and Path(out).suffix == ".eq":
-        return [equation_file(Path(out), model, source, mechanism)]
+    to_equations = out and Path(out).suffix == ".eq"
+    if to_equations and Path(source).suffix not in (*MECHANISMS, *SBML):
+        raise Refused(f"{source}: only mechanisms ({', '.join(MECHANISMS)}) and SBML models ({', '.join(SBML)}) are "
+                      "written as equation files")
+    model, text = read_model(source, folders)
+    if to_equations:
+        return [equation_file(Path(out), text or eq_file.write(model, Path(source).name))]
     origin = Path(source).name
     if program:
         if lanes:
@@ -49,6 +53,20 @@ def write(source, out=None, lanes=False, as_json=False, folders=(), program=Fals
     path = named(out, model.name, ".c")
     texts = c_file.write(model, origin, path.stem, lanes)
     return put(path, (".c", ".h", ".json"), texts if as_json else texts[:2])
+
+
+def read_model(source, folders):
+    """(Model, its text as an equation file or None)"""
+    suffix = Path(source).suffix
+    if suffix in SBML:
+        text = sbml.write(sbml.read(source)).text
+        return read.parse(text, Path(source).with_suffix(".eq")), text
+    if suffix not in MECHANISMS:
+        return read.read(source), None
+    model, notes = kpp.read(source, folders)
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+    return model, None
 
 
 def named(out, name, suffix):
@@ -72,11 +90,8 @@ def put(path, suffixes, contents):
     return files
 
 
-def equation_file(path, model, source, mechanism):
-    """The path of the equation file of a mechanism; one that was edited is kept"""
-    if not mechanism:
-        raise Refused(f"{source}: only mechanisms ({', '.join(MECHANISMS)}) are written as equation files")
-    text = eq_file.write(model, Path(source).name)
+def equation_file(path, text):
+    """The path of the equation file that a mechanism or an SBML model becomes; one that was edited is kept"""
     try:
         if path.exists() and path.read_text(encoding="utf-8", errors="replace") not in ("", text):
             raise Refused(f"{path} exists and is another text, which may have been edited: remove it, or choose "

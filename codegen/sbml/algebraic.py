@@ -15,7 +15,7 @@ class Algebraic:
         found = matched(candidates)
         for k, (term, element) in enumerate(document.algebraic_rules):
             if k not in found:
-                raise element.refusal("this rule determines no unknown: what occurs in it is constant, or is determined "
+                raise element.refusal("this rule determines no unknown: what occurs in it is constant, or determined "
                                       "by reactions or other rules" + self._seen(candidates[k]))
             self._place(term, found[k], set(found.values()))
 
@@ -34,7 +34,12 @@ class Algebraic:
             if is_free(id_):
                 out.append(id_)
             todo += terms.names(self._formula(id_) or ZERO)
-        return out
+        return sorted(out, key=self._is_boundary)
+
+    def _is_boundary(self, id_):
+        """A species at the boundary is the last choice"""
+        species = self.document.species.get(id_)
+        return species is not None and species.boundary
 
     def _formula(self, id_):
         reaction = self.document.reactions.get(id_)

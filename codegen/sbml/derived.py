@@ -5,14 +5,14 @@ Where the size of the compartment changes, the state is the amount n, and the id
 enters or leaves and what the compartment does are kept apart:  n' = sum over reactions of stoichiometry times rate."""
 from . import terms
 from .algebraic import Algebraic
+from .kinds import ALGEBRAIC, CONSTANT, MEMORY, PARAMETER, REACTION, RULE, STATE
+from .starts import Starts
 from .terms import ZERO, number, product, quotient, total
 
-RULE, STATE, ALGEBRAIC, MEMORY = "rule", "state", "algebraic", "memory"
-PARAMETER, CONSTANT, REACTION = "parameter", "constant", "reaction"
 MINUS = number(-1)
 
 
-class Derived:
+class Derived(Starts):
     """kind: {id: one of those above}; amounts: species whose state is their amount; rules: {id: term} of assignment
     rules and of algebraic rules that are solved; open: the other algebraic rules, terms that are 0.
 
@@ -24,20 +24,23 @@ class Derived:
         for id_ in self.given:
             if d.declared(id_) is None:
                 raise d.refusal(id_, "the model has no parameter, compartment, species or species reference of this id")
+            if id_ in d.assignment_rules:
+                raise d.refusal(id_, "an assignment rule determines it: it cannot be a parameter")
         self.assigned = {id_ for event in d.events for id_ in event.assignments}
         self.flux = {}                       # {species: [(reference, reaction)]}
         for reaction in d.reactions.values():
             for reference in reaction.references:
                 self.flux.setdefault(reference.species, []).append((reference, reaction))
         solution = Algebraic(d, self.is_free)
-        self.rules, self.open, self.unknowns = {**d.assignment_rules, **solution.rules}, solution.open, solution.unknowns
+        self.rules = {**d.assignment_rules, **solution.rules}
+        self.open, self.unknowns = solution.open, solution.unknowns
         for group in (d.parameters, d.compartments, d.references, d.species):
             for id_ in group:
                 self.kind[id_] = self._kind(id_)
         self.kind.update((id_, REACTION) for id_ in d.reactions)
         self.amounts = {id_ for id_ in d.species if self._is_amount(id_)}
-        for id_ in self.amounts & {id_ for id_ in d.species if self.kind[id_] == CONSTANT}:
-            self.kind[id_] = RULE
+        for id_ in self.amounts & {id_ for id_ in d.species if self.kind[id_] in (CONSTANT, PARAMETER)}:
+            self.kind[id_] = RULE            # its amount does not change
         self._expanding, self._starting, self._starts = [], [], {}
         self.rules = {id_: self.expanded(term) for id_, term in self.rules.items()}
         self.open = [self.expanded(term) for term in self.open]
@@ -90,6 +93,42 @@ class Derived:
 
     def size(self, id_):
         return ("name", self.document.species[id_].compartment)
+
+    # ---- what it depends on ----
+
+    def is_stored(self, id_):
+        """Whether a state or memory variable holds it"""
+        return self.kind[id_] in (STATE, MEMORY, ALGEBRAIC)
+
+    def formula(self, id_):
+        """The term that an identifier stands for; None: a state, memory variable or constant"""
+        if id_ in self.amounts and not self.is_stored(id_):
+            return quotient(self.amount_at_start(id_), self.size(id_))
+        return self.definition(id_)
+
+    def parts(self, id_):
+        """What an identifier depends on directly"""
+        size = [self.size(id_)[1]] if id_ in self.amounts else []
+        return size + terms.names(self.formula(id_) or ZERO) if id_ in self.kind else []
+
+    def reached(self, term):
+        """Identifiers that a term depends on, also through rules"""
+        seen, todo = {}, terms.names(term)
+        while todo:
+            id_ = todo.pop()
+            if id_ not in seen:
+                seen[id_] = True
+                todo += self.parts(id_)
+        return seen
+
+    def depends(self, term, ids):
+        return any(id_ in ids for id_ in self.reached(term))
+
+    def moves(self, id_):
+        """Whether it changes between events"""
+        reached = self.reached(("name", id_))
+        return any(self.kind.get(x) in (STATE, ALGEBRAIC) for x in reached) or any(
+            terms.has(self.formula(x) or ZERO, ("time",)) for x in reached if x in self.kind)
 
     # ---- derivatives in time ----
 
@@ -144,97 +183,3 @@ class Derived:
         if term[0] == "rate":
             return self.rate_of(term[1])
         return term if term[0] in terms.LEAVES else (term[0], *map(self.expanded, term[1:]))
-
-    # ---- initial values ----
-
-    def definition(self, id_):
-        """The term of an identifier that stands for a formula, at all times; None: it does not"""
-        if id_ in self.laws:
-            return self.laws[id_]
-        return self.rules.get(id_)
-
-    def is_static(self, id_):
-        """Whether it depends on parameters only"""
-        kind = self.kind[id_]
-        return kind in (PARAMETER, CONSTANT)
-
-    def start(self, id_):
-        """The initial value of an identifier as a term in parameters and constants"""
-        if self.is_static(id_):
-            return ("name", id_)
-        if id_ in self.given:
-            return ("name", start_name(id_))
-        if id_ not in self._starts:
-            self._starts[id_] = self.started(self.start_definition(id_), id_)
-        term = self._starts[id_]
-        return term if term[0] in terms.LEAVES else ("name", let_name(id_))
-
-    def start_definition(self, id_):
-        """... before the names in it are replaced by initial values"""
-        d = self.document
-        if id_ in self.initial:
-            return self.initial[id_]
-        definition = self.definition(id_)
-        if definition is not None:
-            return definition
-        declared = d.declared(id_)
-        value = declared.value
-        if value is None:
-            return terms.ONE if id_ in d.compartments else ZERO
-        if self._is_plain(id_):
-            return number(value)
-        scaled = product if d.species[id_].is_concentration else quotient
-        return scaled(number(value), self.size(id_))
-
-    def started(self, term, of=None):
-        """The term at the start"""
-        if of is not None:
-            if of in self._starting:
-                cycle = " -> ".join([*self._starting[self._starting.index(of):], of])
-                raise self.document.refusal(of, f"its initial value depends on itself: {cycle}")
-            self._starting.append(of)
-        out = terms.substituted(term, self.start, ZERO)
-        if of is not None:
-            self._starting.pop()
-        return out
-
-    def constant(self, id_):
-        """The term of a constant, in parameters and other constants"""
-        return self.started(self.start_definition(id_), id_)
-
-    def starts(self):
-        """{id: term} of the initial values that others refer to by let_name"""
-        return {id_: term for id_, term in self._starts.items() if term[0] not in terms.LEAVES}
-
-    def amount_at_start(self, id_):
-        return product(self.start(id_), self.start(self.size(id_)[1]))
-
-    def number_at_start(self, id_):
-        """The initial value with the numbers of the file; NaN: not known"""
-        of = {start_name(x): x for x in self.given}
-        lets = {let_name(x): x for x in self.kind}
-        known = {}
-
-        def value(name):
-            if name not in known:
-                known[name] = float("nan")
-                x = of.get(name, name)
-                if name in lets and name not in self.kind:
-                    known[name] = terms.value(self._starts[lets[name]], value)
-                elif self.kind[x] == PARAMETER and x not in self.initial:
-                    known[name] = float("nan") if self.document.declared(x).value is None else \
-                        self.document.declared(x).value
-                else:
-                    known[name] = terms.value(terms.substituted(self.start_definition(x), self.start, ZERO), value)
-            return known[name]
-        return value(id_)
-
-
-def start_name(id_):
-    """The parameter that is the initial value of an identifier"""
-    return f"{id_}_0"
-
-
-def let_name(id_):
-    """The name of an initial value that other initial values use"""
-    return f"{id_}_start"

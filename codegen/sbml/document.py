@@ -55,6 +55,7 @@ class Event:
     trigger: object                          # a term
     assignments: dict                        # {id: term}, in the order of the file
     priority: object = None                  # a term
+    delay: object = None                     # a term
     initial: bool = True                     # what the trigger is said to be before the start
     persistent: bool = True
     at_trigger: bool = True                  # assignments use the values at the time of the trigger

@@ -8,10 +8,15 @@ from ..equations.eq_file import value, wrapped
 from ..equations.names import identifier
 from ..real import Refused
 from . import text
-from .derived import ALGEBRAIC, CONSTANT, MEMORY, PARAMETER, RULE, STATE, Derived, let_name, start_name
+from .derived import Derived
+from .cascade import amount_name
 from .events import Events
 from .formula import parse
+from .kinds import ALGEBRAIC, CONSTANT, MEMORY, PARAMETER, RULE, STATE
+from .starts import let_name, start_name
 from .terms import ZERO, names
+
+CLOCK = "the clock"                          # no identifier of SBML holds a blank
 
 
 @dataclass
@@ -65,40 +70,45 @@ class File:
                 if x not in self.words:
                     raise Refused(f"{document.path}: {n} uses {x}, which the model does not declare")
         self.output_words = {n: identifier(n, self.taken) for n, _ in self.outputs}
-        self.states = {id_: self.word(f"{id_}_amount") if id_ in self.derived.amounts else self.words[id_]
+        self.states = {id_: self.word(amount_name(id_)) if id_ in self.derived.amounts else self.words[id_]
                        for id_, kind in self.derived.kind.items()
                        if kind in (STATE, MEMORY, ALGEBRAIC) or id_ in self.derived.amounts}
-        self.parameters, self.lines = [], []
+        self.events = Events(self.derived)
+        self.states.update((name, self.word(name)) for name in self.events.memory)
+        self.parameters, self.event_words = [], set()
 
     def word(self, id_):
+        """What the equation file calls an identifier, or a key with a blank"""
         if id_ not in self.words:
             self.words[id_] = identifier(id_, self.taken)
         return self.words[id_]
 
     def expression(self, term):
-        found = text.expression(text.as_value(term), self.word)
-        if "inf" in found or "nan" in found:
-            term_numbers(self.document, term)
-        return found
+        term_numbers(self.document, term)
+        return text.expression(text.as_value(term), self.word)
 
     def of_kind(self, *kinds):
         return [id_ for id_, kind in self.derived.kind.items() if kind in kinds]
 
+    def unit(self, declared):
+        """The texts of the file; of a concentration substance/size"""
+        found, d = declared.unit if declared else "", self.document
+        if declared and declared.id in d.species and not self.derived.means_amount(declared.id) and \
+                declared.id not in self.derived.amounts:
+            size = d.compartments[declared.compartment].unit
+            found = f"{found}/{size}" if found and size else ""
+        found = "".join(c for c in found if c.isprintable() and c not in "{}")
+        return f" {{{found}}}" if found else ""
+
     # ---- the parts of the file ----
 
     def written(self):
-        body = [*self.variables(), "", *self.lets(), "", *self.equations(), *self.events(), *self.output_lines()]
-        used = self.needed(body)
-        constants = self.constants(used)
+        body = [*self.variables(), "", *self.lets(), "", *self.equations(), *self.event_lines(), *self.output_lines()]
+        constants = self.constants()
         starts = [line for id_, term in self.derived.starts().items()
                   for line in wrapped(f"let {self.word(let_name(id_))} = {self.expression(term)}")]
         lines = [*self.head(), "", *self.parameter_lines(), *constants, *starts, *body]
         return Equations("\n".join(tidy(lines)) + "\n", self.meanings(), self.output_words, self.parameters)
-
-    def needed(self, body):
-        """All of it; references without an id of their own never are"""
-        return [id_ for id_ in self.of_kind(CONSTANT)
-                if id_ not in self.document.references or self.document.references[id_].element.get("id")]
 
     def head(self):
         d = self.document
@@ -112,13 +122,7 @@ class File:
     def parameter_lines(self):
         out = []
         for id_ in self.of_kind(PARAMETER):
-            declared = self.document.declared(id_)
-            number = declared.value
-            if id_ in self.document.initial:
-                number = self.derived.number_at_start(id_)
-            elif number is None:
-                number = 1.0 if id_ in self.document.compartments else 0.0 if id_ in self.document.species else math.nan
-            out.append(self.parameter(id_, number, declared))
+            out.append(self.parameter(id_, self.derived.number_at_start(id_), self.document.declared(id_)))
         for id_ in self.states:
             if id_ in self.derived.given:
                 out.append(self.parameter(start_name(id_), self.derived.number_at_start(id_),
@@ -130,23 +134,27 @@ class File:
         if math.isinf(number):
             raise self.document.refusal(id_, "its value is not finite")
         self.parameters.append(word)
-        return f"parameter {word} = {value(number)}{unit(declared)}{remark_of(declared.name if declared else '')}"
+        return f"parameter {word} = {value(number)}{self.unit(declared)}{remark_of(declared.name if declared else '')}"
 
-    def constants(self, used):
-        return [line for id_ in used
+    def constants(self):
+        """Species references without an id cannot be used"""
+        named = [id_ for id_ in self.of_kind(CONSTANT)
+                 if id_ not in self.document.references or self.document.references[id_].element.get("id")]
+        return [line for id_ in named
                 for line in wrapped(f"let {self.words[id_]} = {self.expression(self.derived.constant(id_))}")]
 
     def variables(self):
-        out, words = [], {STATE: "state", MEMORY: "memory", ALGEBRAIC: "algebraic"}
+        out = [f"memory {self.states[name]} = 0" for name in self.events.memory]
+        words = {STATE: "state", MEMORY: "memory", ALGEBRAIC: "algebraic"}
         for id_, word in self.states.items():
-            kind = self.derived.kind[id_]
+            kind = self.derived.kind.get(id_)
             if kind not in words:
                 continue
             term = self.derived.amount_at_start(id_) if id_ in self.derived.amounts else self.derived.start(id_)
             declared = self.document.declared(id_)
-            out.append(f"{words[kind]} {word} = {self.expression(term)}{unit(declared)}{remark_of(declared.name)}")
-        if not any(self.derived.kind[id_] in (STATE, ALGEBRAIC) for id_ in self.states):
-            out.append(f"state {self.word('clock')} = 0 \"the time: the file declares no state\"")
+            out.append(f"{words[kind]} {word} = {self.expression(term)}{self.unit(declared)}{remark_of(declared.name)}")
+        if not any(self.derived.kind.get(id_) in (STATE, ALGEBRAIC) for id_ in self.states):
+            out.append(f"state {self.word(CLOCK)} = 0 \"the time: the file declares no state\"")
         return out
 
     def lets(self):
@@ -163,7 +171,8 @@ class File:
         return out
 
     def check_cycles(self):
-        """No rule or rate uses itself"""
+        """No rule, rate or constant uses itself"""
+        constants = self.of_kind(CONSTANT)
         done, path = set(), []
 
         def visit(id_):
@@ -172,30 +181,32 @@ class File:
                                             " -> ".join([*path[path.index(id_):], id_]))
             if id_ not in done:
                 path.append(id_)
-                for each in names(self.derived.definition(id_) or ZERO):
+                constant = self.derived.kind.get(id_) == CONSTANT
+                for each in names(self.derived.constant(id_) if constant else self.derived.definition(id_) or ZERO):
                     visit(each)
                 path.pop()
                 done.add(id_)
-        for id_ in [*self.derived.rules, *self.derived.laws]:
+        for id_ in [*self.derived.rules, *self.derived.laws, *constants]:
             visit(id_)
 
     def equations(self):
         out = []
         for id_, word in self.states.items():
-            if self.derived.kind[id_] == STATE:
+            if self.derived.kind.get(id_) == STATE:
                 out += wrapped(f"{word}' = {self.expression(self.derived.rate(id_))}")
-        if "clock" in self.words and "clock" not in self.derived.kind:
-            out.append(f"{self.words['clock']}' = 1")
+        if CLOCK in self.words and CLOCK not in self.derived.kind:
+            out.append(f"{self.words[CLOCK]}' = 1")
         return out + [line for term in self.derived.open for line in wrapped(f"0 = {self.expression(term)}")]
 
-    def events(self):
-        out, events = [], Events(self.derived)
-        words = {event.id: identifier(event.id, self.taken) for event in events.events}
-        for event in events.events:
-            for word, guard, start, jump in events._event(event, words[event.id]):
-                when = "at 0" if guard is None else f"when {self.expression(guard)} rises passes {start}".rstrip()
-                out += ["", f"event {word} {when}"]
-                out += [f"    {self.states[id_]} := {self.expression(term)}" for id_, term in jump]
+    def event_lines(self):
+        out = []
+        for id_, heading, lets, jump in self.events.written():
+            out.append("")
+            for key, term in lets:
+                out += wrapped(f"let {self.word(key)} = {self.expression(term)}")
+            when = "at 0" if heading is None else f"when {self.expression(heading[0])} {heading[1]}"
+            out.append(f"event {identifier(id_, self.event_words)} {when}")
+            out += [f"    {self.states[x]} := {self.expression(term)}" for x, term in jump]
         return out
 
     def output_lines(self):
@@ -216,8 +227,8 @@ def term_numbers(document, term):
     """Refuses numbers that are not finite"""
     if term[0] == "number":
         if not math.isfinite(term[1]):
-            raise Refused(f"{document.path}: a formula has the value {'infinity' if math.isinf(term[1]) else 'NaN'}, or "
-                          "a piecewise without otherwise, which is not supported")
+            what = "infinity" if math.isinf(term[1]) else "NaN, or a piecewise without otherwise"
+            raise Refused(f"{document.path}: a formula contains {what}, which is not supported")
     elif term[0] not in ("name", "time", "rate"):
         for part in term[1:]:
             term_numbers(document, part)
@@ -228,11 +239,6 @@ def model_name(name):
     return word if word and word.isascii() else "model"
 
 
-def unit(declared):
-    found = "".join(c for c in (declared.unit if declared else "") if c.isprintable() and c not in "{}")
-    return f" {{{found}}}" if found else ""
-
-
 def remark_of(name):
     cleaned = " ".join(name.replace('"', "'").split())
     return f' "{cleaned}"' if cleaned else ""
@@ -241,4 +247,3 @@ def remark_of(name):
 def tidy(lines):
     """No two empty lines one after the other"""
     return [line for k, line in enumerate(lines) if line or k and lines[k - 1]]
-

@@ -20,28 +20,40 @@ LARGEST_FACTORIAL = 170                      # above it doubles overflow
 
 
 class Formulas:
-    """functions: {id: (arguments, term)}, which grows as function definitions are read"""
+    """functions: {id: (arguments, term)}, or None for one without math, of function definitions"""
 
     def __init__(self):
-        self.functions = {}
+        self.functions, self.elements, self.open = {}, {}, []
 
-    def define(self, element):
-        """A function definition; one without math is known, but cannot be used"""
-        math_ = element.math
-        if math_ is None:
-            self.functions[element.get("id")] = None
-            return
-        outer = self.only(math_)
-        while outer.tag == "semantics":
+    def declare(self, element):
+        """A function definition, which is read when it is used: their order does not matter"""
+        self.elements[element.get("id")] = element
+
+    def function(self, name, used):
+        """(arguments, term); used: the element that calls it"""
+        if name not in self.elements:
+            raise used.refusal(f"{name} is not a function")
+        if name in self.open:
+            raise self.elements[name].refusal("this function uses itself")
+        if name not in self.functions:
+            self.open.append(name)
+            self.functions[name] = self.defined(self.elements[name])
+            self.open.pop()
+        if self.functions[name] is None:
+            raise used.refusal(f"the function {name} has no math")
+        return self.functions[name]
+
+    def defined(self, element):
+        if element.math is None:
+            return None
+        outer = self.only(element.math)
+        while outer.tag == "semantics" and outer.children:
             outer = outer.children[0]
         if outer.tag != "lambda" or not outer.children:
             raise element.refusal("its math is not a lambda element")
         arguments = [self.only(bound).text.strip() for bound in outer.children if bound.tag == "bvar"]
         body = outer.children[-1]
-        if body.tag == "bvar":
-            self.functions[element.get("id")] = None
-            return
-        self.functions[element.get("id")] = arguments, self.term(body, {a: ("name", a) for a in arguments})
+        return None if body.tag == "bvar" else (arguments, self.term(body, {a: ("name", a) for a in arguments}))
 
     def of(self, element, local=None):
         """The term of the math of an element, None where it has none; local: {name: term}"""
@@ -101,11 +113,7 @@ class Formulas:
 
     def called(self, head, values):
         name = head.text.strip()
-        if name not in self.functions:
-            raise head.refusal(f"{name} is not a function that is defined before its use")
-        if self.functions[name] is None:
-            raise head.refusal(f"the function {name} has no math")
-        arguments, body = self.functions[name]
+        arguments, body = self.function(name, head)
         if len(arguments) != len(values):
             raise head.refusal(f"the function {name} has {len(arguments)} arguments, not {len(values)}")
         of = dict(zip(arguments, values))

@@ -49,7 +49,7 @@ class Reader:
                 raise child.refusal("this element is not supported")
         for e in model.listed("listOfFunctionDefinitions"):
             self.identifier(e)
-            self.formulas.define(e)
+            self.formulas.declare(e)
         for e in model.listed("listOfCompartments"):
             self.compartment(e)
         for e in model.listed("listOfSpecies"):
@@ -190,8 +190,6 @@ class Reader:
         d, trigger = self.document, e.first("trigger")
         id_ = self.identifier(e) if e.get("id") else f"event_{len(d.events) + 1}"
         delay = self.formulas.of(e.first("delay"))
-        if delay not in (None, ZERO):
-            raise e.refusal("events with a delay are not supported")
         condition = self.formulas.of(trigger)
         if condition is None:
             return                           # it never occurs
@@ -205,7 +203,8 @@ class Reader:
             if term is not None:
                 assignments[target] = term
         d.events.append(Event(id_, e, condition, assignments, self.formulas.of(e.first("priority")),
-                              self.flag(trigger, "initialValue", True), self.flag(trigger, "persistent", True),
+                              None if delay == ZERO else delay, self.flag(trigger, "initialValue", True),
+                              self.flag(trigger, "persistent", True),
                               self.flag(e, "useValuesFromTriggerTime", True), e.get("name", "")))
 
     # ---- names ----
@@ -234,5 +233,5 @@ class Reader:
             yield from [(r.law, r.element)] * (r.law is not None)
             yield from ((x.term, x.element) for x in r.references if x.term is not None)
         for event in d.events:
-            terms = (event.trigger, *event.assignments.values(), *[event.priority] * (event.priority is not None))
-            yield from ((term, event.element) for term in terms)
+            terms = event.trigger, *event.assignments.values(), event.priority, event.delay
+            yield from ((term, event.element) for term in terms if term is not None)

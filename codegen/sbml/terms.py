@@ -88,8 +88,8 @@ def linear(term, unknown, depends):
         return ONE, ZERO
     if not any(depends(name) for name in names(term)):
         return ZERO, term
-    kind, parts = term[0], [linear(part, unknown, depends) for part in term[1:] if part[0] not in CONDITIONS]
-    if None in parts or kind == "name" or len(parts) != len(term) - 1:
+    kind, parts = term[0], [linear(part, unknown, depends) for part in term[1:]]
+    if None in parts or kind == "name":
         return None
     if kind == "+":
         return total([a for a, _ in parts]), total([b for _, b in parts])

@@ -67,6 +67,7 @@ def _sum(parts, inner):
     out = inner(parts[0], SUM)
     for part in parts[1:]:
         minus = part[0] == "-" and len(part) == 2 or part[0] == "number" and part[1] < 0
-        opposite = part[1] if part[0] == "-" else ("number", -part[1]) if minus else part
-        out += (" - " if minus else " + ") + inner(opposite, PRODUCT)
+        if minus:
+            part = ("number", -part[1]) if part[0] == "number" else part[1]
+        out += (" - " if minus else " + ") + inner(part, PRODUCT)
     return out
