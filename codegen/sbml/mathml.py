@@ -95,9 +95,11 @@ class Formulas:
         otherwise = [self.term(self.only(piece), local) for piece in e if piece.tag == "otherwise"]
         if any(len(piece.children) != 2 for piece in pieces) or len(otherwise) > 1:
             raise e.refusal("a piece has a value and a condition, and there is one otherwise")
+        arms = [tuple(self.term(child, local) for child in piece) for piece in pieces]
+        if not otherwise and len(arms) == 2 and arms[1][1] == negated(arms[0][1]):
+            otherwise = [arms.pop()[0]]                  # the conditions of both pieces exclude each other
         out = otherwise[0] if otherwise else number(math.nan)
-        for piece in reversed(pieces):
-            value, condition = (self.term(child, local) for child in piece)
+        for value, condition in reversed(arms):
             out = ("if", condition, value, out)
         return out
 

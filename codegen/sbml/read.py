@@ -24,7 +24,7 @@ def read(path):
     if level not in (2, 3):
         raise root.refusal(f"level {root.get('level')} of SBML is not read; convert the file to level 2 or 3")
     for name, value in root.attributes.items():
-        if name.endswith(" required") and value in ("true", "1"):
+        if name.endswith(" required") and value in ("true", "1") and uses(root, name.split(" ")[0]):
             package = name.split("/")[-2].rstrip("0123456789").rstrip("/") if "/" in name else name
             raise root.refusal(f"the package {package_of(name, package)} changes the meaning of the model and is not "
                                "supported")
@@ -32,6 +32,12 @@ def read(path):
     if model is None:
         raise root.refusal("the file has no model")
     return Reader(path, level, version, model).document
+
+
+def uses(e, space):
+    """Is there an element, or an attribute but `required`, of a package?  Some files declare packages in vain."""
+    return e.space == space or any(name.startswith(space + " ") and name != f"{space} required" for name in
+                                   e.attributes) or any(uses(child, space) for child in e)
 
 
 def package_of(name, otherwise):

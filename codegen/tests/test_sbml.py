@@ -75,6 +75,23 @@ class Sbml(unittest.TestCase):
         self.assertRegex(text, r"state S = \S+ {mole/litre}\n")
         self.assertIn("state N = 1 {mole}\n", text)
 
+    def test_package_in_vain(self):
+        """A package that is declared as required, and not used, changes nothing"""
+        declared = 'xmlns:comp="http://www.sbml.org/sbml/level3/version1/comp/version1" comp:required="true"'
+        one = ("Parameters", parameters("false", x=1))
+        self.assertEqual(self.written(model(one, packages=declared)).text, self.written(model(one)).text)
+
+    def test_pieces_that_exclude_each_other(self):
+        """... need no otherwise"""
+        both = '<math xmlns="http://www.w3.org/1998/Math/MathML"><piecewise>%s<piece><cn>2</cn>' \
+               "<apply><leq/><ci>x</ci><cn>0</cn></apply></piece></piecewise></math>"
+        one = "<piece><cn>1</cn><apply><gt/><ci>x</ci><cn>0</cn></apply></piece>"
+        rule_of_y = '<assignmentRule variable="y">%s</assignmentRule>'
+        values = ("Parameters", parameters("false", x=1, y=1))
+        found = self.written(model(values, ("Rules", rule_of_y % (both % one))))
+        self.assertIn("let y = if(x > 0, 1, 2)\n", found.text)
+        self.assertRaises(Refused, self.written, model(values, ("Rules", rule_of_y % (both % ""))))
+
     def test_numbers(self):
         one, text = ("Parameters", parameters("false", x=1)), {}
         for formula in ("avogadro*x", "factorial(170)*x", "x + 2 - 3 + (-4) - (x - 5)", "-(x**2) + (-x)**2"):
@@ -134,7 +151,8 @@ class Sbml(unittest.TestCase):
 
     def test_what_is_not_supported(self):
         """... is refused by its element and identifier"""
-        package = 'xmlns:comp="http://www.sbml.org/sbml/level3/version1/comp/version1" comp:required="true"'
+        declared = 'xmlns:comp="http://www.sbml.org/sbml/level3/version1/comp/version1" comp:required="true"'
+        package = declared + ' comp:used="1"'
         one = ("Parameters", parameters("false", x=1))
         for text, *words in (
                 (model(one, packages=package), "the package comp"),
