@@ -86,6 +86,8 @@ class Formulas:
             return self.piecewise(e, local)
         if e.tag == "semantics" and e.children:
             return self.term(e.children[0], local)
+        if e.tag == "apply" and len(e.children) == 1 and e.children[0].tag == "apply":
+            return self.term(e.children[0], local)       # parentheses: not MathML, but in published models
         if e.tag == "apply" and e.children:
             return self.apply(e, local)
         raise e.refusal("this element of MathML is not known here")

@@ -92,6 +92,14 @@ class Sbml(unittest.TestCase):
         self.assertIn("let y = if(x > 0, 1, 2)\n", found.text)
         self.assertRaises(Refused, self.written, model(values, ("Rules", rule_of_y % (both % ""))))
 
+    def test_parentheses(self):
+        """An apply around an apply is what is in it"""
+        twice = '<math xmlns="http://www.w3.org/1998/Math/MathML"><apply><apply><plus/><ci>x</ci><cn>2</cn></apply>' \
+                "</apply></math>"
+        found = self.written(model(("Parameters", parameters("false", x=1, y=1)),
+                                   ("Rules", f'<assignmentRule variable="y">{twice}</assignmentRule>')))
+        self.assertIn("let y = x + 2\n", found.text)
+
     def test_numbers(self):
         one, text = ("Parameters", parameters("false", x=1)), {}
         for formula in ("avogadro*x", "factorial(170)*x", "x + 2 - 3 + (-4) - (x - 5)", "-(x**2) + (-x)**2"):
