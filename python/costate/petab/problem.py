@@ -113,6 +113,11 @@ class Problem:
         return Result(value=prior[0] - J, gradient=prior[1] - first * by_u,
                       product=prior[2] * dx - first * product - second * dx * by_u)
 
+    @property
+    def steps(self):
+        """of the last runs whose derivatives were computed, without pre-equilibration"""
+        return sum(s.steps for s in self.simulations)
+
     # ---- the conditions, in threads
 
     def _x(self, x):

@@ -58,6 +58,7 @@ class Simulation:
         self.early, self.late = (Measured(owner.equations, owner.files, owner.estimated, part) if part else None
                                  for part in parts)
         self.mapping = owner.mappings[condition]
+        self.steps = 0                                   # of the last run
         self.t1 = 0.0 if self.early is None else float(self.early.times[-1])
 
     # ---- the start
@@ -122,6 +123,7 @@ class Simulation:
         if self.early is None or self.t1 == 0:
             return None, None
         run = self.owner.problem.integrate((0, self.t1), y0, p)
+        self.steps = run.stats["steps"]
         return run, run._b
 
     def at_start(self, y0, p):
