@@ -1,12 +1,12 @@
-"""petab_collection.py DIR [PROBLEM...] - the problems of the PEtab benchmark collection: values, gradients, their errors.
+"""petab_collection.py DIR [PROBLEM...] - problems of the PEtab benchmark collection: values, gradients, their errors.
 
 DIR holds a folder for each problem, with its yaml file.  One line a problem, at the nominal parameters:
 
     n, k, runs      states, estimated parameters, conditions
     log L           the log-likelihood
     published       relative difference from AMICI's value (bench/reference/petab.toml)
-    simulated       the largest difference of an output from the collection's simulatedData file, relative to the largest
-                    output of the observable there
+    simulated       the largest difference of an output from the collection's simulatedData file, relative to the
+                    largest output of the observable there
     tangent         adjoint against tangents along a random direction, relative to sum |gradient_i d_i|
     replay          ... against differences of replayed runs, and their own uncertainty
     bars            how many estimated errors of gradient entries, at rtol = 1e-6, are between 1/3 and 3 times the true
@@ -97,8 +97,8 @@ def line(folder, published):
     except (costate.CostateError, costate.petab.PetabError, ArithmeticError) as error:
         return f"{folder.name:36} {str(error)[:200]}", False
     off, seen = published.get(folder.name), simulated(problem, folder)
-    return (f"{folder.name:36} {problem.model.n:4} {len(problem.names):4} {len(problem.conditions):4} {found.value:16.10g} "
-            f"{'-' if off is None else format(abs(found.value / off - 1), '.0e'):>9} "
+    return (f"{folder.name:36} {problem.model.n:4} {len(problem.names):4} {len(problem.conditions):4} "
+            f"{found.value:16.10g} {'-' if off is None else format(abs(found.value / off - 1), '.0e'):>9} "
             f"{'-' if seen is None else format(seen, '.0e'):>9} {found.by_tangent:8.0e} {found.by_difference:7.0e} "
             f"{found.uncertainty:6.0e} {right:4}/{all_:<4} {value:8.1f} {gradient:8.1f} {problem.steps:7}"), True
 

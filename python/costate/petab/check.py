@@ -30,8 +30,8 @@ def difference(problem, x, d):
 
 
 def check(problem, x=None, seed=0):
-    """Result of one random direction d: adjoint, the gradient times d, with its estimated error; tangent; difference and
-    its uncertainty; by_tangent and by_difference: differences from the adjoint, relative to the sum of
+    """Result of one random direction d: adjoint, the gradient times d, with its estimated error; tangent; difference
+    and its uncertainty; by_tangent and by_difference: differences from the adjoint, relative to the sum of
     |gradient_i d_i|"""
     x = problem.nominal if x is None else np.asarray(x, dtype=float)
     d = direction(problem, x, seed)

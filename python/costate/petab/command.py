@@ -3,8 +3,8 @@
     --check         the gradient by adjoints against tangents and differences of replayed runs
     --posterior     with the priors of the table of parameters
 
-It prints the log-likelihood and its gradient at the nominal parameters, with estimated errors.  The exit status is 0, 1 if
-a check fails, and 2 if the problem is not right."""
+It prints the log-likelihood and its gradient at the nominal parameters, with estimated errors.  The exit status is 0, 1
+if a check fails, and 2 if the problem is not right."""
 import sys
 
 from costate._library import CostateError
@@ -28,8 +28,8 @@ def checked(problem):
     found = check(problem)
     lines = [f"along a random direction: adjoint {found.adjoint:.10g}, estimated error {found.adjoint_error:+.1e}",
              f"    tangents {found.tangent:.10g}, relative difference {found.by_tangent:.1e}",
-             f"    differences of replayed runs {found.difference:.10g}, relative difference {found.by_difference:.1e}, "
-             f"their own uncertainty {found.uncertainty:.0e}"]
+             f"    differences of replayed runs {found.difference:.10g}, relative difference "
+             f"{found.by_difference:.1e}, their own uncertainty {found.uncertainty:.0e}"]
     right = found.by_tangent < TANGENT and found.by_difference <= max(AGREE, 10 * found.uncertainty)
     return lines + ["the gradient passes" if right else "the gradient is not confirmed"], bool(right)
 
@@ -44,8 +44,8 @@ def main(words):
         problem = Problem(paths[0], posterior="--posterior" in flags)
         print(problem)
         found = problem.gradient(estimate=True)
-        print(f"log-likelihood {found.value:.12g}, estimated error {found.error.value:+.1e}" if not problem.posterior else
-              f"log-posterior {found.value:.12g}, estimated error {found.error.value:+.1e}")
+        print(f"log-{'posterior' if problem.posterior else 'likelihood'} {found.value:.12g}, "
+              f"estimated error {found.error.value:+.1e}")
         for id_, way in problem.preequilibration.items():
             print(f"pre-equilibration {id_}: {way}")
         print(*table(problem, found), sep="\n")

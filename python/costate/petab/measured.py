@@ -48,8 +48,8 @@ class Measured:
             for k, word in enumerate(given.split(";") if given else []):
                 place = self.equations.index(f"{kind}Parameter{k + 1}_{id_}")
                 if place is None:
-                    raise row.wrong(f"{kind}Parameters has {k + 1} or more entries, but {kind}Parameter{k + 1}_{id_} is "
-                                    "in no formula")
+                    raise row.wrong(f"{kind}Parameters has {k + 1} or more entries, but {kind}Parameter{k + 1}_{id_} "
+                                    "is in no formula")
                 found[place] = self.by(word.strip(), row)
             missing = f"{kind}Parameter{len(given.split(';')) + 1 if given else 1}_{id_}"
             if self.equations.index(missing) is not None:

@@ -1,8 +1,7 @@
 """The parameters of a PEtab problem: scales, bounds, nominal values and priors.
 
-An estimated parameter is u = x, exp(x) or 10^x, where x is the number that an optimiser sees.  The density of a prior is
-that of x (parameterScaleNormal and others) or of u, as in the documentation of PEtab; factors that do not depend on x
-are those of normalised densities."""
+An estimated parameter is u = x, exp(x) or 10^x, where x is the number that an optimiser sees.  The density of a prior
+is that of x (parameterScaleNormal and others) or of u, as in the documentation of PEtab, and normalised."""
 import math
 
 import numpy as np
@@ -22,8 +21,9 @@ class Estimated:
         self.scales = [row.choice("parameterScale", SCALES) for row in given]
         self.place = {name: k for k, name in enumerate(self.names)}
         self.nominal = np.array([self.on_scale(row, row.number_of("nominalValue", math.nan)) for row in given])
-        self.lower, self.upper = (np.array([self.on_scale(row, row.number_of(column, otherwise), True) for row in given])
-                                  for column, otherwise in (("lowerBound", -math.inf), ("upperBound", math.inf)))
+        self.lower, self.upper = (
+            np.array([self.on_scale(row, row.number_of(column, otherwise), True) for row in given])
+            for column, otherwise in (("lowerBound", -math.inf), ("upperBound", math.inf)))
         self.priors = [prior(row) for row in given]
         self._log = np.array([scale != "lin" for scale in self.scales], dtype=bool)
         self._unit = np.array([LN10 if scale == "log10" else 1.0 for scale in self.scales])
@@ -33,7 +33,7 @@ class Estimated:
         scale = row.choice("parameterScale", SCALES)
         if scale == "lin" or math.isnan(u):
             return u
-        if u < 0 and not bound or u == 0 and not bound:
+        if u < 0 and not bound:
             raise row.wrong(f"the value {u:g} has no logarithm: parameterScale is {scale}")
         return -math.inf if u <= 0 else math.log(u) / (LN10 if scale == "log10" else 1) if math.isfinite(u) else u
 

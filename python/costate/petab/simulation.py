@@ -40,8 +40,8 @@ class Limit:
     def second(self, w, w2, dp):
         """the derivative along dp of adjoint(w), where w changes by w2"""
         if not self.is_steady:
-            raise CostateError("COSTATE_MISSING", "Hessian products need a steady state for pre-equilibration; this is a "
-                               + self.way)
+            raise CostateError("COSTATE_MISSING", "Hessian products need a steady state for pre-equilibration; this is "
+                               "a " + self.way)
         dy0 = self.model.start_jvp(0.0, self.p, dp)[:self.model.n]
         by_y0, (Hy0, Hp) = self.found.adjoint(w)[0], self.found.hessp(w, dy0, dp)
         more_y0, more_p = self.found.adjoint(w2)

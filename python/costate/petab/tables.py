@@ -87,8 +87,8 @@ def by_id(rows, column):
 
 
 class Files:
-    """The tables that a problem.yaml names: parameters, conditions, observables by their identifiers, measurements; sbml:
-    the path of the model"""
+    """The tables that a problem.yaml names: parameters, conditions, observables by their identifiers, measurements;
+    sbml: the path of the model"""
 
     def __init__(self, path):
         path = Path(path)
@@ -131,16 +131,18 @@ class Files:
                 raise row.wrong(f"the condition {name} is in no table of conditions")
         if row.number_of("time") < 0:
             raise row.wrong(f"time is {row.text('time')}: times are not negative")
-        if math.isinf(row.number_of("measurement")):
-            raise row.wrong("the measurement is infinite")
+        value = as_number(row.needed("measurement"))
+        if value is None or math.isinf(value):
+            raise row.wrong(f"the measurement is {row.text('measurement')!r}; expected a finite number, or NaN where "
+                            "nothing was measured")
 
 
 def read_yaml(path):
     try:
         import yaml
     except ImportError:
-        raise ImportError("costate.petab reads YAML files with PyYAML, which is not installed: pip install pyyaml, or on "
-                          "Debian python3-yaml") from None
+        raise ImportError("costate.petab reads YAML files with PyYAML, which is not installed: pip install pyyaml, or "
+                          "on Debian python3-yaml") from None
     try:
         with open(path, encoding="utf-8-sig") as file:
             given = yaml.safe_load(file)
