@@ -192,7 +192,8 @@ class Sbml(unittest.TestCase):
                                ("piecewise(1, x < y, 2, y == 3, 4, x >= y)", "if(x < y, 1, if(y == 3, 2, 4))"),
                                ("piecewise(1, time < 2, 2, time >= 2 and time < 5, 4, time >= 5)",
                                 "if(t < 2, 1, if((t >= 2) and (t < 5), 2, 4))"),
-                               ("piecewise(1, time < 2, 2, time > 2)", None), ("piecewise(1, time < 2, 2, x > 2)", None),
+                               ("piecewise(1, time < 2, 2, time > 2)", None),
+                               ("piecewise(1, time < 2, 2, x > 2)", None),
                                ("piecewise(1, time < 2, 2, time >= 3)", None), ("piecewise(1, x + 1)", None)):
             text = model(one, ("Rules", rule("rate", "x", formula)))
             if right:
