@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..equations.declare import C_WORDS, RESERVED
-from ..equations.eq_file import value, wrapped
+from ..equations.eq_file import value
 from ..equations.names import identifier
 from ..real import Refused
 from . import text
@@ -15,6 +15,7 @@ from .formula import parse
 from .kinds import ALGEBRAIC, CONSTANT, MEMORY, PARAMETER, RULE, STATE
 from .starts import let_name, start_name
 from .terms import ZERO, names
+from .text import wrapped
 
 CLOCK = "the clock"                          # no identifier of SBML holds a blank
 
@@ -206,7 +207,8 @@ class File:
                 out += wrapped(f"let {self.word(key)} = {self.expression(term)}")
             when = "at 0" if heading is None else f"when {self.expression(heading[0])} {heading[1]}"
             out.append(f"event {identifier(id_, self.event_words)} {when}")
-            out += [f"    {self.states[x]} := {self.expression(term)}" for x, term in jump]
+            out += [line for x, term in jump
+                    for line in wrapped(f"    {self.states[x]} := {self.expression(term)}")]
         return out
 
     def output_lines(self):

@@ -1,7 +1,7 @@
 """MathML of SBML as terms, with function definitions written out."""
 import math
 
-from .terms import FALSE, ONE, TRUE, ZERO, negated, number, substituted
+from .terms import FALSE, ONE, TRUE, ZERO, exhaustive, negated, number, substituted
 
 AVOGADRO = 6.02214179e23                     # section 3.4.6 of Level 3 Version 2
 NARY = {"plus": "+", "times": "*", "and": "and", "or": "or", "max": "max", "min": "min"}
@@ -86,8 +86,6 @@ class Formulas:
             return self.piecewise(e, local)
         if e.tag == "semantics" and e.children:
             return self.term(e.children[0], local)
-        if e.tag == "apply" and len(e.children) == 1 and e.children[0].tag == "apply":
-            return self.term(e.children[0], local)       # parentheses: not MathML, but in published models
         if e.tag == "apply" and e.children:
             return self.apply(e, local)
         raise e.refusal("this element of MathML is not known here")
@@ -97,16 +95,18 @@ class Formulas:
         otherwise = [self.term(self.only(piece), local) for piece in e if piece.tag == "otherwise"]
         if any(len(piece.children) != 2 for piece in pieces) or len(otherwise) > 1:
             raise e.refusal("a piece has a value and a condition, and there is one otherwise")
-        arms = [tuple(self.term(child, local) for child in piece) for piece in pieces]
-        if not otherwise and len(arms) == 2 and arms[1][1] == negated(arms[0][1]):
-            otherwise = [arms.pop()[0]]                  # the conditions of both pieces exclude each other
+        found = [[self.term(child, local) for child in piece] for piece in pieces]
+        if not otherwise and found and exhaustive([condition for _, condition in found]):
+            otherwise = [found.pop()[0]]
         out = otherwise[0] if otherwise else number(math.nan)
-        for value, condition in reversed(arms):
+        for value, condition in reversed(found):
             out = ("if", condition, value, out)
         return out
 
     def apply(self, e, local):
         head, qualifiers = e.children[0], ("degree", "logbase")
+        if head.tag == "apply" and len(e.children) == 1:         # parentheses, which some tools write
+            return self.apply(head, local)
         a = [self.term(child, local) for child in e.children[1:] if child.tag not in qualifiers]
         given = [self.term(self.only(child), local) for child in e.children[1:] if child.tag in qualifiers]
         if head.tag == "ci":

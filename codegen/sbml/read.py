@@ -24,26 +24,24 @@ def read(path):
     if level not in (2, 3):
         raise root.refusal(f"level {root.get('level')} of SBML is not read; convert the file to level 2 or 3")
     for name, value in root.attributes.items():
-        if name.endswith(" required") and value in ("true", "1") and uses(root, name.split(" ")[0]):
-            package = name.split("/")[-2].rstrip("0123456789").rstrip("/") if "/" in name else name
-            raise root.refusal(f"the package {package_of(name, package)} changes the meaning of the model and is not "
-                               "supported")
+        space = name.removesuffix(" required")
+        if space != name and value in ("true", "1") and is_used(root, space):
+            raise root.refusal(f"the package {package_of(space)} changes the meaning of the model and is not supported")
     model = root.first("model")
     if model is None:
         raise root.refusal("the file has no model")
     return Reader(path, level, version, model).document
 
 
-def uses(e, space):
-    """Is there an element, or an attribute but `required`, of a package?  Some files declare packages in vain."""
-    return e.space == space or any(name.startswith(space + " ") and name != f"{space} required" for name in
-                                   e.attributes) or any(uses(child, space) for child in e)
+def package_of(space):
+    """comp of http://www.sbml.org/sbml/level3/version1/comp/version1"""
+    return space.split("/")[-2] if space.count("/") > 1 else space
 
 
-def package_of(name, otherwise):
-    """comp of http://www.sbml.org/sbml/level3/version1/comp/version1 required"""
-    parts = name.split(" ")[0].split("/")
-    return parts[-2] if len(parts) > 2 else otherwise
+def is_used(root, space):
+    """Whether an element below the root, or an attribute of one, is of this namespace"""
+    return any(child.space == space or any(name.startswith(space + " ") for name in child.attributes) or
+               is_used(child, space) for child in root)
 
 
 class Reader:

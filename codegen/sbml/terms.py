@@ -78,6 +78,30 @@ def negated(condition):
     return ("==", condition, ZERO)
 
 
+def exhaustive(conditions):
+    """Whether one of them certainly holds: a later one is the opposite of another one, or all compare one term with
+    numbers, and one holds at each number, between them and beyond"""
+    if any(negated(condition) in conditions for condition in conditions):
+        return True
+    atoms = [atom for condition in conditions for atom in comparisons(condition)]
+    sides = {side for atom in atoms for side in atom[1:] if side[0] != "number"}
+    if len(sides) != 1 or any(atom[1][0] == atom[2][0] for atom in atoms):
+        return False
+    term, at = sides.pop(), sorted({side[1] for atom in atoms for side in atom[1:] if side[0] == "number"})
+    points = [at[0] - 1, *at, *((a + b)/2 for a, b in zip(at, at[1:])), at[-1] + 1]
+    return all(any(value(replaced(condition, term, number(x)), None) for condition in conditions) for x in points)
+
+
+def comparisons(condition):
+    """The comparisons in a condition"""
+    return [condition] if condition[0] in COMPARISONS else \
+        [atom for part in condition[1:] if condition[0] in CONDITIONS for atom in comparisons(part)]
+
+
+def replaced(term, part, by):
+    return by if term == part else term if term[0] in LEAVES else (term[0], *(replaced(x, part, by) for x in term[1:]))
+
+
 # ---- linear terms ----
 
 def linear(term, unknown, depends):

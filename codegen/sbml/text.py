@@ -1,7 +1,25 @@
 """Terms as text of an equation file (docs/reference/equations.md)."""
+import re
+
+from ..equations.eq_file import COLUMNS
 from .terms import COMPARISONS, CONDITIONS, ONE, ZERO
 
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)   # how tightly a text binds
+
+
+def wrapped(line):
+    """A statement in lines of at most COLUMNS characters: what stands behind = or := in parentheses, inside which
+    ends of lines are blanks"""
+    if len(line) <= COLUMNS:
+        return [line]
+    head, text = re.match(r"(.*? :?= )(.*)$", line, re.S).groups()
+    lines, row = [], head + "("
+    for piece in re.findall(r"[^ ,(*/]*[ ,(*/]?", text + ")"):
+        if len(row) + len(piece.rstrip()) > COLUMNS:
+            lines.append(row.rstrip())
+            row = "    "
+        row += piece
+    return [*lines, row]
 
 
 def number(x):

@@ -163,7 +163,7 @@ class Sbml(unittest.TestCase):
         package = declared + ' comp:used="1"'
         one = ("Parameters", parameters("false", x=1))
         for text, *words in (
-                (model(one, packages=package), "the package comp"),
+                (model(one, ("Submodels", "<comp:submodel/>"), packages=package), "the package comp"),
                 (model(one, ("Constraints", "<constraint/>")), "listOfConstraints: this element is not supported"),
                 (model(one, ("Rules", rule("rate", "x", "delay(x, 1)"))), "csymbol", "delay"),
                 (model(one, ("Rules", rule("rate", "x", "factorial(x)"))), "factorial: "),
@@ -206,6 +206,39 @@ class Sbml(unittest.TestCase):
         self.refused(DECAY, "K: ", given=["K"])
         self.refused(DECAY, "seen uses Q", outputs=[("seen", "Q")])
         self.refused(DECAY, "the model already has this identifier", extra=["k"])
+
+    def test_packages_that_are_not_used(self):
+        package = 'xmlns:comp="http://www.sbml.org/sbml/level3/version1/comp/version1" comp:required="true"'
+        self.written(model(("Parameters", parameters(x=1)), packages=package))
+
+    def test_pieces_that_are_exhaustive(self):
+        """... need no otherwise"""
+        one = ("Parameters", parameters("false", x=1, y=1))
+        for formula, right in (("piecewise(1, x > 0, 2, x <= 0)", "if(x > 0, 1, 2)"),
+                               ("piecewise(1, x < y, 2, y == 3, 4, x >= y)", "if(x < y, 1, if(y == 3, 2, 4))"),
+                               ("piecewise(1, time < 2, 2, time >= 2 and time < 5, 4, time >= 5)",
+                                "if(t < 2, 1, if((t >= 2) and (t < 5), 2, 4))"),
+                               ("piecewise(1, time < 2, 2, time > 2)", None),
+                               ("piecewise(1, time < 2, 2, x > 2)", None),
+                               ("piecewise(1, time < 2, 2, time >= 3)", None), ("piecewise(1, x + 1)", None)):
+            text = model(one, ("Rules", rule("rate", "x", formula)))
+            if right:
+                self.assertIn(f"x' = {right}\n", self.written(text).text)
+            else:
+                self.refused(text, "piecewise without otherwise")
+
+    def test_long_lines(self):
+        long = "parameter_with_a_long_name_" + "x"*40
+        text = self.written(model(("Parameters", parameters(**{long: 2}) + parameters("false", x=1)), ("Rules", rule(
+            "rate", "x", f"{long}*{long}/({long} + max({long}, x*{long}))")))).text
+        self.assertLess(max(map(len, text.splitlines())), 121)
+        self.assertIn(f"{long}*\n    {long}", text)
+
+    def test_events_without_priorities(self):
+        """... are executed in the order of the file"""
+        both = event("E", "time > 1", x="2") + event("F", "time > 1", x="3*x", at_trigger="false")
+        text = self.written(model(("Parameters", parameters("false", x=1)), ("Events", both))).text
+        self.assertIn("event E when t - 1 rises passes\n    x := 3*2\n", text)
 
     def test_order_left_to_chance(self):
         def two(**more):
