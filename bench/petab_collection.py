@@ -13,7 +13,7 @@ DIR holds a folder for each problem, with its yaml file.  One line a problem, at
                     ones; entries whose error is below 1e-9 of the largest entry are left out
     ms              processor milliseconds of the log-likelihood, and of it with its gradient; steps of the runs
 
-Tolerances are rtol = 1e-8, atol = 1e-12.  Models are compiled."""
+Tolerances are rtol = 1e-8, atol = 1e-12.  Models are compiled, or run as byte code if that takes over a minute."""
 import glob
 import os
 import sys
@@ -29,6 +29,7 @@ from costate.petab.tables import table
 
 HERE = Path(__file__).resolve().parent
 ROUND_OFF, FACTOR = 1e-9, 3
+PATIENCE = 60                                # seconds for the compiler; then byte code
 COARSE, FINE = dict(rtol=1e-6, atol=1e-10), dict(rtol=1e-10, atol=1e-14)
 
 
@@ -90,7 +91,7 @@ def line(folder, published):
         return costate.petab.load(path, threads=1, **tolerances)
     try:
         problem = load()
-        problem.model.wait()
+        problem.model.wait(PATIENCE)
         found = check(problem)
         value, gradient = milliseconds(problem.value), milliseconds(problem.gradient)
         right, all_ = bars(load)

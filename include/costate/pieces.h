@@ -139,7 +139,10 @@ enum costate_scale { COSTATE_SCALE_LINEAR = 0, COSTATE_SCALE_LOG, COSTATE_SCALE_
 enum costate_noise { COSTATE_NOISE_NORMAL = 0, COSTATE_NOISE_LAPLACE };
 
 /** In the outputs of one measured value, p[parameter] is p[by], or with by < 0 the number `value`. */
-typedef struct { int parameter, by; double value; } costate_replaced;
+typedef struct {
+    int parameter, by;
+    double value;
+} costate_replaced;
 
 /** One measured value of a list.  All zero, except what is set, and noise. */
 typedef struct {

@@ -145,7 +145,7 @@ int listed_seed(int k, double t, const double *y, int m, double *w, void *ctx)
         g = next_group(s, k, g.to);
         costate_point x = point(s, g.from, t, y);
         TRY(evaluate(s, g, &x, &s->J[k]));
-        if (w || s->direct) TRY(back(s, g.from, &x, s->weight, w, s->direct));
+        TRY(back(s, g.from, &x, s->weight, w, s->direct));
     }
     return 0;
 }
