@@ -4,7 +4,8 @@ import numpy as np
 from costate._library import CostateError
 from costate.result import Result
 
-LENGTHS = (3e-3, 3e-4, 3e-5, 3e-6)      # of the differences, in units of the parameters
+LENGTHS = 3.0 * 10.0 ** -np.arange(3, 12)       # of the differences, in units of the parameters
+ENOUGH = 1e-9           # relative change from one length to the next
 
 
 def direction(problem, x, seed=0):
@@ -14,19 +15,24 @@ def direction(problem, x, seed=0):
     return d / np.linalg.norm(d) * sizes
 
 
-def difference(problem, x, d):
-    """(derivative along d by differences of replays, of fourth order; how much the last two lengths differ), or NaN"""
-    found = []
+def difference(problem, x, d, size):
+    """(derivative along d by differences of replays, of fourth order; how much the last two lengths differ), or NaN;
+    size: that of the derivative.  Lengths become smaller until truncation is below round-off"""
+    last, best = np.nan, (np.nan, np.nan)
     for h in LENGTHS:
         try:
             one, two = ([problem.replayed(x, x + sign * k * h * d) for sign in (1, -1)] for k in (1, 2))
-            found.append((8 * (one[0] - one[1]) - (two[0] - two[1])) / (12 * h))
         except (CostateError, ArithmeticError):         # the moved solution does not exist, or has no logarithm
             continue
-    if len(found) < 2:
-        return (found or [np.nan])[0], np.nan
-    change, best = min((abs(a - b), b) for a, b in zip(found, found[1:]))
-    return best, change
+        found = (8 * (one[0] - one[1]) - (two[0] - two[1])) / (12 * h)
+        change, last = abs(found - last), found
+        if change > best[1]:                            # round-off
+            break
+        if not np.isnan(change):
+            best = found, change
+        if change < ENOUGH * size:
+            break
+    return best
 
 
 def check(problem, x=None, seed=0):
@@ -37,8 +43,8 @@ def check(problem, x=None, seed=0):
     d = direction(problem, x, seed)
     found = problem.gradient(x, estimate=True)
     adjoint, tangent = found.gradient @ d, problem.tangent(d, x)
-    by_replay, uncertain = difference(problem, x, d)
     size = np.abs(found.gradient) @ np.abs(d) or 1.0
+    by_replay, uncertain = difference(problem, x, d, size)
     return Result(direction=d, value=found.value, gradient=found.gradient, error=found.error, adjoint=adjoint,
                   adjoint_error=found.error.gradient @ d, tangent=tangent, difference=by_replay,
                   uncertainty=uncertain / size, by_tangent=abs(adjoint - tangent) / size,
