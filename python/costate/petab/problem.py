@@ -70,6 +70,10 @@ class Problem:
         _, du, _ = self.estimated.unscaled(self._x(x))
         found, limits = self._all("gradient", x, estimate), self._limits
         sums = [self._summed([item[k] for item in found], limits) for k in range(1 + bool(estimate))]
+        for id_, w in self._by_limit([item[0] for item in found]).items() if estimate else ():
+            of_value, of_gradient = limits[id_].errors(w)
+            sums[1] = sums[1][0] + of_value, sums[1][1]
+            self.mappings[id_].add_to(sums[1][1], of_gradient)
         prior = self._prior(x)
         result = Result(value=prior[0] - sums[0][0], gradient=prior[1] - sums[0][1] * du)
         if estimate:
@@ -78,14 +82,18 @@ class Problem:
 
     def _summed(self, parts, limits):
         """J and its gradient with respect to u, through the limits"""
-        value, gradient, by_limit = 0.0, np.zeros(len(self.names)), {}
-        for simulation, (J, by_u, w) in zip(self.simulations, parts):
-            value, gradient = value + J, gradient + by_u
-            if w is not None:
-                by_limit[simulation.before] = by_limit.get(simulation.before, 0) + w
-        for id_, w in by_limit.items():
+        value, gradient = sum(J for J, _, _ in parts), sum((by_u for _, by_u, _ in parts), np.zeros(len(self.names)))
+        for id_, w in self._by_limit(parts).items():
             self.mappings[id_].add_to(gradient, limits[id_].adjoint(w)[1])
         return value, gradient
+
+    def _by_limit(self, parts):
+        """{pre-equilibration condition: gradient with respect to its limit}"""
+        out = {}
+        for simulation, (_, _, w) in zip(self.simulations, parts):
+            if w is not None:
+                out[simulation.before] = out.get(simulation.before, 0) + w
+        return out
 
     def tangent(self, dx, x=None):
         """The derivative of the value along dx, by tangents alone: what gradient(x).gradient @ dx must be"""

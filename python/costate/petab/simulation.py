@@ -4,6 +4,7 @@ import numpy as np
 
 from costate._costate import ffi, lib
 from costate._library import CostateError, pointer
+from costate.functional import Functional
 from costate.petab.measured import Measured
 
 LONG = 1e8              # time of a run towards a limit that is no steady state for Newton's iteration
@@ -15,7 +16,7 @@ class Limit:
     way     "steady state", or "run to t = 1e+08: REASON", where Newton's iteration finds no limit"""
 
     def __init__(self, problem, y0, p):
-        self.model, self.p, self.from_model = problem.model, p, y0 is None
+        self.problem, self.model, self.p, self.from_model = problem, problem.model, p, y0 is None
         try:
             self.found, self.way = problem.steady(y0, p), "steady state"
         except CostateError as error:
@@ -36,6 +37,15 @@ class Limit:
         if self.is_steady and self.from_model:
             by_p = by_p + self.model.start_vjp(0.0, self.p, by_y0)[0]
         return by_y0, by_p
+
+    def errors(self, w):
+        """estimated errors of w y, and of its gradient with respect to p.  A steady state is solved to round-off"""
+        if self.is_steady:
+            return 0.0, np.zeros(len(self.p))
+        weighted = Functional(lambda t1, y, p: w @ y[:len(w)], end_y=lambda t1, y, p: np.append(w, 0 * y[len(w):]),
+                              end_p=lambda t1, y, p: 0 * p)
+        error = self.problem.gradient(weighted, (0, LONG), None, self.p, estimate=True).error
+        return error.value, error.p
 
     def second(self, w, w2, dp):
         """the derivative along dp of adjoint(w), where w changes by w2"""
