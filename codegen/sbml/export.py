@@ -1,7 +1,7 @@
 """A Model as SBML, level 3 version 2: so that other tools can run what an equation file says.
 
-All quantities are parameters.  States have rate rules, outputs and shared parts of formulas assignment rules.  What SBML
-cannot say is refused: mass matrices, constraints and residuals, grids, modes, and events that end a run."""
+All quantities are parameters.  States have rate rules, outputs and shared parts of formulas assignment rules.  What
+SBML cannot say is refused: mass matrices, constraints and residuals, grids, modes, and events that end a run."""
 from xml.sax.saxutils import quoteattr
 
 from ..equations.model import ANY_MODE, CROSSES, FALLS, RISES, START_FIRE

@@ -8,12 +8,20 @@ from codegen import sbml
 from codegen.equations import read
 from codegen.real import Refused
 from codegen.sbml import terms
+from codegen.sbml.derived import Derived
+from codegen.sbml.events import Events
+from codegen.sbml.export import export
 from codegen.tests.sbml_text import (compartment, element, event, function, initial, model, parameters, reaction, rule,
                                      species)
+
 
 VESSEL = ("Compartments", compartment(size=2))
 DECAY = model(VESSEL, ("Species", species("S", initialConcentration=3)), ("Parameters", parameters(k=0.5)),
               ("Reactions", reaction("R", {"S": 1}, {}, "C*k*S")))
+
+
+def at_time(term, t, values):
+    return terms.value(terms.substituted(term, lambda name: ("name", name), ("number", float(t))), values.get)
 
 
 class Sbml(unittest.TestCase):
@@ -213,6 +221,73 @@ class Sbml(unittest.TestCase):
         both = event("E", "time > 1", x="2") + event("F", "time > 1", x="3*x", at_trigger="false")
         text = self.written(model(("Parameters", parameters("false", x=1)), ("Events", both))).text
         self.assertIn("event E when t - 1 rises passes\n    x := 3*2\n", text)
+
+    def jump(self, text, name, t=0.0, **values):
+        """{quantity: value} behind an event of the equation file, computed from the values before it"""
+        derived = Derived(self.document(text))
+        for event, _, lets, assigned in Events(derived).written():
+            if event == name:
+                for key, term in lets:
+                    values[key] = at_time(term, t, values)
+                return {key: at_time(term, t, values) for key, term in assigned}
+        return None
+
+    def test_cascades(self):
+        """Priorities, values at the time of the trigger, persistence, and events that set off others"""
+        one = ("Parameters", parameters("false", x=1, y=2, z=3))
+        same = "time > 1"
+
+        def both(first, second):
+            return model(one, ("Events", event("E", same, priority="1", **first) +
+                               event("F", same, priority="2", **second)))
+
+        def behind(text, **values):
+            return self.jump(text, "E", 1, **{**dict(x=1.0, y=2.0, z=3.0), **values})
+        self.assertEqual(behind(both(dict(y="x"), dict(x="7"))), {"x": 7, "y": 1})
+        self.assertEqual(behind(both(dict(y="x", at_trigger="false"), dict(x="7"))), {"x": 7, "y": 7})
+        self.assertEqual(behind(both(dict(x="5"), dict(x="7"))), {"x": 5})
+        same = "time > 1 and x < 3"
+        ends = dict(y="9", persistent="false")
+        self.assertEqual(behind(both(ends, dict(x="7"))), {"x": 7, "y": 2})
+        self.assertEqual(behind(both(ends, dict(x="2"))), {"x": 2, "y": 9})
+        self.assertEqual(behind(both(dict(y="9"), dict(x="7"))), {"x": 7, "y": 9})
+        chain = event("E", "time > 1", x="z*2") + event("F", "x > 5", y="x + 1") + event("G", "y > 6", z="y*2")
+        text = model(one, ("Events", chain))
+        self.assertEqual(behind(text), {"x": 6, "y": 7, "z": 14})
+        self.assertEqual(behind(text, x=6.0), {"x": 6, "y": 2, "z": 3})          # F's trigger was true before
+        self.assertEqual(behind(text, y=7.0), {"x": 6, "y": 7, "z": 3})          # G's trigger was
+        self.assertEqual(behind(text, z=2.0), {"x": 4, "y": 2, "z": 2})
+        self.assertIsNone(self.jump(text, "F", 1, **start))                      # its trigger never moves by itself
+
+    def test_events_at_the_start(self):
+        text = model(("Parameters", parameters("false", x=1, y=2)), ("Rules", rule("rate", "x", "1")),
+                     ("Events", event("E", "x > 0.5", begins="false", y="x + 3") + event("F", "x > 1.5", y="0")))
+        self.assertEqual(self.jump(text, "at_start", x=1.0, y=2.0), {"y": 4})
+        self.assertEqual(self.jump(text, "at_start", x=0.25, y=2.0), {"y": 2})
+        self.assertEqual(self.jump(text, "F", x=1.5, y=2.0), {"y": 0})
+
+    def test_waiting_executions(self):
+        """The first free place is taken; without one the time is NaN"""
+        text = model(("Parameters", parameters("false", x=1, y=2)), ("Rules", rule("rate", "x", "1")),
+                     ("Events", event("E", "x > 5", delay="x", y="x + 1", persistent="false")))
+        free = {name: 0.0 for k in range(1, 5) for name in (f"E waits {k}", f"E due {k}", f"E {k} y")}
+        first = self.jump(text, "E", 3, x=5.0, y=2.0, **free)
+        self.assertEqual(first, {**free, "E waits 1": 1, "E due 1": 8, "E 1 y": 6})
+        second = self.jump(text, "E", 4, x=6.0, y=2.0, **first)
+        self.assertEqual(second, {**first, "E waits 2": 1, "E due 2": 10, "E 2 y": 7})
+        full = {**free, **{f"E waits {k}": 1.0 for k in range(1, 5)}}
+        self.assertTrue(math.isnan(self.jump(text, "E", 4, x=6.0, y=2.0, **full)["E due 4"]))
+        self.assertEqual(self.jump(text, "E due 2", 10, x=12.0, y=2.0, **second), {"y": 7, "E waits 2": 0})
+        self.assertEqual(self.jump(text, "E ends", 10, x=12.0, y=2.0, **second),
+                         {f"E waits {k}": 0 for k in range(1, 5)})
+
+    def test_export_refuses(self):
+        for text, word in (("state x = 1\n2*x' = 1", "a mass matrix"), ("state x\nx*x' = 1", "a residual"),
+                           ("state x\nx' = erf(x)", "no function erf"), ("mode a, b\nstate x\nx' = 1", "modes"),
+                           ("state x\nx' = 1\nevent E when x - 1 rises terminal", "ends a run")):
+            with self.assertRaises(Refused, msg=text) as caught:
+                export(read.parse(text + "\n", "m.eq"), "m.eq")
+            self.assertIn(word, str(caught.exception))
 
     def test_order_left_to_chance(self):
         def two(**more):
