@@ -202,12 +202,45 @@ class Sbml(unittest.TestCase):
                                 "if(t < 2, 1, if((t >= 2) and (t < 5), 2, 4))"),
                                ("piecewise(1, time < 2, 2, time > 2)", None),
                                ("piecewise(1, time < 2, 2, x > 2)", None),
-                               ("piecewise(1, time < 2, 2, time >= 3)", None), ("piecewise(1, x + 1)", None)):
+                               ("piecewise(1, time <= 2, 2, time >= 3)", None), ("piecewise(1, x + 1)", None),
+                               ("piecewise(1, time < 2, 2, time == 2)", None)):
             text = model(one, ("Rules", rule("rate", "x", formula)))
             if right:
                 self.assertIn(f"x' = {right}\n", self.written(text).text)
             else:
                 self.refused(text, "piecewise without otherwise")
+
+    def test_algebraic_rules(self):
+        """Solved where they are linear; each has an unknown of its own; species at the boundary are the last choice"""
+        def text(*rules, **constants):
+            return self.written(model(("Parameters", parameters("false", x=1, y=2, z=3) + parameters(**constants)),
+                                      ("Rules", "".join(rule("algebraic", None, each) for each in rules) +
+                                       rule("rate", "z", "1")))).text
+        self.assertIn("let x = -(z*k - 4)/k\n", text("k*x + (z*k - 4)", "y - 1", k=2))
+        found = text("x + y - z", "x - z*2")                 # x belongs to the second one, and y to the first
+        self.assertIn("let y = -(x - z)\nlet x = z*2\n", found)
+        found = text("x + y - z", "x - y*2")                 # y depends on x already
+        self.assertIn("let y = -(x - z)\n", found)
+        self.assertIn("0 = x - y*2\n", found)
+        self.assertIn("0 = x*x - z\n", text("x*x - z", "y - 1"))
+        found = self.written(model(VESSEL, ("Species", species("B", initialAmount=2, boundary="true") +
+                                            species("S", initialAmount=4)),
+                                   ("Rules", rule("algebraic", None, "B - S")))).text
+        self.assertIn("let S = B\n", found)
+
+    def test_conversion_factors(self):
+        text = self.written(model(VESSEL, ("Species", species("P", initialAmount=1, conversionFactor="c")),
+                                  ("Parameters", parameters(c=2)),
+                                  ("Reactions", reaction("R", {}, {"P": 3}, "1")))).text
+        self.assertIn("P' = c*3*R/C\n", text)
+
+    def test_triggers_at_the_start(self):
+        """x >= 1 is true where its guard is zero, x > 1 is not"""
+        for trigger, ignored in (("x >= 1", True), ("x > 1", False), ("x >= 1 and time > 2", False)):
+            text = self.written(model(("Parameters", parameters("false", x=1)), ("Rules", rule("rate", "x", "1")),
+                                      ("Events", event("E", trigger, x="x/2")))).text
+            self.assertEqual("ignored at start" in text, ignored, trigger)
+            self.assertNotIn("let E", text)
 
     def test_long_lines(self):
         long = "parameter_with_a_long_name_" + "x"*40
@@ -251,13 +284,15 @@ class Sbml(unittest.TestCase):
         self.assertEqual(behind(both(ends, dict(x="7"))), {"x": 7, "y": 2})
         self.assertEqual(behind(both(ends, dict(x="2"))), {"x": 2, "y": 9})
         self.assertEqual(behind(both(dict(y="9"), dict(x="7"))), {"x": 7, "y": 9})
+        early = self.jump(both(ends, dict(x="2")), "E", 1 - 1e-15, x=1.0, y=2.0, z=3.0)      # up to round-off
+        self.assertEqual(early, {"x": 2, "y": 9})
         chain = event("E", "time > 1", x="z*2") + event("F", "x > 5", y="x + 1") + event("G", "y > 6", z="y*2")
         text = model(one, ("Events", chain))
         self.assertEqual(behind(text), {"x": 6, "y": 7, "z": 14})
         self.assertEqual(behind(text, x=6.0), {"x": 6, "y": 2, "z": 3})          # F's trigger was true before
         self.assertEqual(behind(text, y=7.0), {"x": 6, "y": 7, "z": 3})          # G's trigger was
         self.assertEqual(behind(text, z=2.0), {"x": 4, "y": 2, "z": 2})
-        self.assertIsNone(self.jump(text, "F", 1, **start))                      # its trigger never moves by itself
+        self.assertIsNone(self.jump(text, "F"))               # its trigger never moves by itself
 
     def test_events_at_the_start(self):
         text = model(("Parameters", parameters("false", x=1, y=2)), ("Rules", rule("rate", "x", "1")),
@@ -265,6 +300,10 @@ class Sbml(unittest.TestCase):
         self.assertEqual(self.jump(text, "at_start", x=1.0, y=2.0), {"y": 4})
         self.assertEqual(self.jump(text, "at_start", x=0.25, y=2.0), {"y": 2})
         self.assertEqual(self.jump(text, "F", x=1.5, y=2.0), {"y": 0})
+        both = event("E", "x > 2", begins="false", priority="2", x="7") + event("F", "x > 2", begins="false", y="x")
+        text = model(("Parameters", parameters("false", x=3, y=2)), ("Rules", rule("rate", "x", "1")), ("Events", both))
+        self.assertEqual(self.jump(text, "at_start", x=3.0, y=2.0), {"x": 7, "y": 3})
+        self.assertNotIn("0 == 0", self.written(text).text)
 
     def test_waiting_executions(self):
         """The first free place is taken; without one the time is NaN"""
