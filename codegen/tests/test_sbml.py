@@ -292,6 +292,7 @@ class Sbml(unittest.TestCase):
         self.assertEqual(behind(text, x=6.0), {"x": 6, "y": 2, "z": 3})          # F's trigger was true before
         self.assertEqual(behind(text, y=7.0), {"x": 6, "y": 7, "z": 3})          # G's trigger was
         self.assertEqual(behind(text, z=2.0), {"x": 4, "y": 2, "z": 2})
+        self.assertNotIn("0 == 0", self.written(text).text)
         self.assertIsNone(self.jump(text, "F"))               # its trigger never moves by itself
 
     def test_events_at_the_start(self):
