@@ -56,6 +56,9 @@ def write(source, out=None, lanes=False, as_json=False, folders=(), program=Fals
     if program:
         if lanes:
             raise Refused(f"{source}: --lanes is for C; byte code treats one member at a time")
+        if model.start_limit:
+            raise Refused(f"{source}: byte code does not say where runs with 'start {model.start_limit.kind}' begin: "
+                          "write C")
         texts = [byte_code.write(model, origin)] + [byte_code.says(model, origin)] * as_json
         return put(named(out, model.name, ".bin"), (".bin", ".json"), texts)
     path = named(out, model.name, ".c")
