@@ -258,8 +258,8 @@ class Sbml(unittest.TestCase):
     def jump(self, text, name, t=0.0, **values):
         """{quantity: value} behind an event of the equation file, computed from the values before it"""
         derived = Derived(self.document(text))
-        for event, _, lets, assigned in Events(derived).written():
-            if event == name:
+        for written, _, lets, assigned in Events(derived).written():
+            if written == name:
                 for key, term in lets:
                     values[key] = at_time(term, t, values)
                 return {key: at_time(term, t, values) for key, term in assigned}
