@@ -1,10 +1,11 @@
 /* 45_equilibrium.c - a cell at rest is stimulated: how its response depends on rate constants that also determine the
    state of rest.
 
-   signalling.eq is the model.  Before the stimulus there is no ligand, and the cell has come to rest: R is at
-   synthesis/decay, and the kinase, of which the sum K + A never changes, is partly active.  This steady state is the
-   jump of an event at the start of the run.  The gradient of the exposure over one hour, the integral of A, passes
-   through both.  With respect to the decay of the receptor it is nearly twice that of the response alone. */
+   signalling.eq is the model, which says `start steady with ligand = 0`: before the stimulus there is no ligand, and
+   the cell has come to rest.  R is at synthesis/decay, and the kinase, of which the sum K + A never changes, is partly
+   active.  This steady state is the jump of an event at the start of the run.  The gradient of the exposure over one
+   hour, the integral of A, passes through both.  With respect to the decay of the receptor it is nearly twice that of
+   the response alone. */
 #include <costate/steady.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,12 +31,10 @@ static int exposure(costate *c, costate_tape *tape, const double *p, double *val
 
 int main(void)
 {
-    const int ligand = 0;
-    const double none = 0, start = 0, *p = signalling_defaults;
+    const double start = 0, *p = signalling_defaults;
     const costate_options options = {.rtol = 1e-9, .atol = 1e-12};
-    const costate_steady_options before = {.nfixed = 1, .fixed = &ligand, .values = &none};
     costate_problem problem = *signalling_problem();
-    costate_steady *rest = costate_steady_new(NULL, &problem, &options, &before);
+    costate_steady *rest = costate_steady_new(NULL, signalling_start_problem(), &options, signalling_start_steady());
     const costate_event stimulus = {.ntimes = 1, .times = &start, .jump = costate_steady_map(rest), .ctx = rest,
                                     .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE};
     costate *plain = costate_new(NULL, &problem, &options);

@@ -2,12 +2,12 @@
 import json
 
 
-def about(origin, name, kinds, functions, axes=(), sizes=None):
+def about(origin, name, kinds, functions, axes=(), sizes=None, start=None):
     """kinds: [(kind, quantities)]; functions: of those that not every model has; axes: numbers of cells, or names of
-    sizes; sizes: {name: usual value or None}, in the order of NAME_new's arguments.  Memory variables that the
-    file does not name are hidden."""
+    sizes; sizes: {name: usual value or None}, in the order of NAME_new's arguments; start: start_limit.data.
+    Memory variables that the file does not name are hidden."""
     found = dict(file=f"written by costate-model from {origin}", name=name, functions=functions, axes=list(axes),
-                 sizes=sizes or {})
+                 sizes=sizes or {}, **start or {})
     for kind, quantities in kinds:
         found[kind] = [dict(name=q.name, unit=q.unit, **{"hidden": True} if q.hidden else {}) for q in quantities]
     return json.dumps(found, indent=1) + "\n"

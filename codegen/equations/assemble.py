@@ -1,4 +1,5 @@
 """The trees that a Reader collected become the nodes of its Model: equations, mass matrix, costs, events, start."""
+from . import start_limit
 from .model import Reaction
 from .nodes import LEAVES
 from .relations import conditions_to_relations
@@ -29,6 +30,7 @@ def assemble(reader):
             raise Fault(tree[1], "an initial value depends on parameters of its own cell only")
     events(reader)
     times(reader)
+    start_limit.resolve(reader)
     switches_to_stops(model)
     if not model.on_grid and not reader.branches:
         conditions_to_relations(model, reader.kinks)

@@ -26,7 +26,7 @@ import struct
 import sys
 import zlib
 
-from . import formulas
+from . import formulas, start_limit
 from .about import about
 from .body import Target
 from .elimination import compressed, elimination_of
@@ -68,7 +68,7 @@ def not_served(model):
 
 def says(model, origin):
     """What the program of a model has, as JSON: about.py"""
-    return about(origin, prefix(model), kinds(model), [])
+    return about(origin, prefix(model), kinds(model), [], start=start_limit.data(model))
 
 
 class Routines(Writer):

@@ -1,6 +1,6 @@
 """A C file and its header from a model of single states: maps, Jacobian, mass matrix, events, names, start; on request
 maps of several members side by side."""
-from . import lanes
+from . import lanes, start_limit
 from .about import about
 from .array_text import HELPERS
 from .body import Body, Target, constant
@@ -34,7 +34,7 @@ class File:
         self.names = Names(model, {f"{self.name}_{word}" for word in self.words.values()})
         self.events = [f"on_{identifier(e.name, events)}" for e in model.events]
         self.writer = Writer(model, self.names)
-        self.maps, self.parts, self.of_jacobian = [], [], {}
+        self.maps, self.parts, self.of_jacobian, self.rows = [], [], {}, []
 
     def texts(self):
         m = self.model
@@ -49,8 +49,8 @@ class File:
                      for k, r in enumerate(m.relations)]
         outputs = self.map("output", m.output_nodes, "outputs", apart=True) if m.outputs else None
         start = self.start()
-        problem = self.problem(rhs, cost, jacobians, events)
-        body = self.table_of_events(events) + self.table_of_relations(relations) + problem + self.public(outputs, start)
+        rows = self.table_of_events(events) + self.table_of_relations(relations)
+        body = rows + self.problem(rhs, cost, jacobians, events) + self.public(outputs, start)
         elimination = elimination_of(m, self.pattern, self.name)
         backend = "\n" + heading("linear systems") + elimination.text(self.side_by_side) if elimination else ""
         before = after = ""
@@ -62,7 +62,8 @@ class File:
             header(self, bool(backend)), self.about(bool(backend))
 
     def about(self, backend):
-        return about(self.origin, self.name, kinds(self.model), ["start", "start_map"] + ["backend"] * backend)
+        return about(self.origin, self.name, kinds(self.model), ["start", "start_map"] + ["backend"] * backend,
+                     start=start_limit.data(self.model))
 
     # ---- maps ----
 
@@ -140,7 +141,7 @@ class File:
     def table_of_events(self, events):
         if not events:
             return ""
-        text, rows = "", []
+        text = ""
         for e, word, (guard, jump, cost) in zip(self.model.events, self.events, events):
             parts = []
             if e.times:
@@ -153,8 +154,9 @@ class File:
             active = "COSTATE_ANY_MODE" if e.active == ANY_MODE else str(e.active)
             parts.append(f".direction = {e.direction}, .from = {active}, .to = {mode}" + ", .terminal = 1" * e.terminal
                          + ", .passes = 1" * e.passes + ", .slopes = 1" * e.slopes + AT_START[e.at_start])
-            rows.append(f"    {{   /* {e.name} */\n     " + ",\n     ".join(parts) + "},\n")
-        return heading("the problem") + text + "static const costate_event events[] = {\n" + "".join(rows) + "};\n\n"
+            self.rows.append(f"    {{   /* {e.name} */\n     " + ",\n     ".join(parts) + "},\n")
+        rows = "".join(self.rows)
+        return heading("the problem") + text + "static const costate_event events[] = {\n" + rows + "};\n\n"
 
     def table_of_relations(self, guards):
         if not guards:
@@ -181,16 +183,17 @@ class File:
         if any(q.order for q in m.states):
             text += array("static const int", "index_of", [q.order for q in m.states])
             parts.append(".index = index_of")
-        if events:
-            parts.append(f".nevents = {len(events)}, .event = events")
         if m.relations:
             parts.append(f".nrelations = {len(m.relations)}, .relation = relations")
+        limit = start_limit.text(m, self.name, constant, array, self.rows, parts)
+        if events:
+            parts.append(f".nevents = {len(events)}, .event = events")
         if m.stops:
             text += array("static const double", "stops", [constant(t) for t in m.stops]) + "\n"
             parts.append(f".nstops = {len(m.stops)}, .stops = stops")
         return text + f"const costate_problem *{self.name}_problem(void)\n{{\n" \
             "    static const costate_problem problem = {\n        " + ",\n        ".join(parts) + \
-            "};\n    return &problem;\n}\n"
+            "};\n    return &problem;\n}\n" + ("\n" + limit.removesuffix("\n") if limit else "")
 
     def start(self):
         """The map from (t, p) to initial values, running costs and memory; what the file does not give is 0"""

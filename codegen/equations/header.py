@@ -1,11 +1,14 @@
 """The header of a generated C file: indices of all quantities, what the file offers."""
 import re
 
+from . import start_limit
+
 PLACES = {"state": "states, y", "parameter": "parameters, p", "memory": "memory variables", "cost": "running costs, q",
           "output": "outputs"}
 # Words behind NAME_ that a header has of its own.
 RESERVED = {"problem", "start", "start_map", "output_map", "defaults", "backend", "lanes", "states", "parameters",
-            "memory", "costs", "outputs", "grid"} | {
+            "memory", "costs", "outputs", "grid", "start_problem", "start_steady", "start_periodic",
+            "start_period"} | {
     f"{kind}_{what}" for kind in ("state", "parameter", "memory", "cost", "output") for what in ("names", "units")}
 
 SOLVER = """
@@ -47,8 +50,9 @@ def header(file, backend):
     model, name, stem, lanes = file.model, file.name, file.stem, file.side_by_side
     guard, include = guard_of(stem), "lanes" if lanes else "linsol" if backend else "costate"
     return f"/* {stem}.h - written by costate-model from {comment(file.origin)}; changes belong there. */\n" \
-        f"#ifndef {guard}\n#define {guard}\n\n#include <costate/{include}.h>\n\n" \
+        f"#ifndef {guard}\n#define {guard}\n\n#include <costate/{include}.h>\n{start_limit.include(model)}\n" \
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" + indices(file) + declarations(model, name) + \
+        start_limit.declarations(model, name) + \
         (SOLVER.format(name) if backend else "") + (LANES.format(name) if lanes else "") + \
         "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
 

@@ -87,6 +87,7 @@ class Model:
         self.boundaries = {}                 # (field, axis, end): ZERO, WALL or a node
         self.events = []
         self.relations = []
+        self.start_limit = None              # StartLimit: runs begin in a limit of the solution
         self.stops = []                      # known times at which f is not smooth, increasing
         self.layout = "cells"                # of fields: all of a cell together, or one field after the other
 

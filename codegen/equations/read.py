@@ -2,6 +2,7 @@
 from pathlib import Path
 
 from ..real import Refused
+from . import start_limit
 from .assemble import assemble
 from .declare import C_WORDS, Declarations
 from .model import HIGH, LOW, PERIODIC, WALL, ZERO, Axis, Model, Quantity
@@ -10,7 +11,7 @@ from .scope import TOO_DEEP, Scope
 from .syntax import Fault, Source, Tokens, near, number
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
-              "table", "cost", "output", "event", "stop", "kinks", "reactions")
+              "table", "cost", "output", "event", "start", "stop", "kinks", "reactions")
 MOST_AXES = 3
 
 
@@ -47,6 +48,7 @@ class Reader(Declarations, Occurrences):
         self.cost_trees, self.output_trees = [], []
         self.starts = []                     # (quantity, tree)
         self.declared = []                   # (boundary, axis, end, what, place)
+        self.start_limit = None
         self.kinks = self.branches = False
         self.event = None
         self.assignments = []                # (event, place, target token, indices, op, tree)
@@ -183,6 +185,9 @@ class Reader(Declarations, Occurrences):
     def read_reactions(self, place):
         """A heading: reactions are known by their arrows."""
         self.tokens.skip(":")
+
+    def read_start(self, place):
+        start_limit.read(self, place)
 
     # ---- equations, reactions ----
 

@@ -3,7 +3,7 @@
 Each rule 0 = F gets an unknown of its own, by a largest matching of rules and unknowns (augmenting paths).  A rule that
 is linear in its unknown, F = a x + b, is solved: x = -b/a.  The others remain equations of algebraic variables."""
 from . import terms
-from .terms import ZERO, quotient
+from .terms import ZERO, number, product, quotient
 
 
 class Algebraic:
@@ -17,7 +17,7 @@ class Algebraic:
             if k not in found:
                 raise element.refusal("this rule determines no unknown: what occurs in it is constant, or determined "
                                       "by reactions or other rules" + self._seen(candidates[k]))
-            self._place(term, found[k], set(found.values()))
+            self._place(term, found[k])
 
     @staticmethod
     def _seen(candidates):
@@ -45,20 +45,23 @@ class Algebraic:
         reaction = self.document.reactions.get(id_)
         return reaction.law if reaction else self.document.assignment_rules.get(id_)
 
-    def _depends(self, id_, unknowns, seen=()):
-        """Whether an identifier depends on one of these unknowns"""
-        if id_ in unknowns:
-            return True
-        term = self._formula(id_) or self.rules.get(id_)
-        return term is not None and id_ not in seen and \
-            any(self._depends(name, unknowns, (*seen, id_)) for name in terms.names(term))
+    def _depends(self, id_, unknown):
+        """Whether an identifier depends on the unknown"""
+        seen, todo = set(), [id_]
+        while todo:
+            name = todo.pop()
+            if name == unknown:
+                return True
+            if name not in seen:
+                seen.add(name)
+                todo += terms.names(self._formula(name) or self.rules.get(name) or ZERO)
+        return False
 
-    def _place(self, term, unknown, unknowns):
-        """Solved only if no other unknown of an algebraic rule occurs: no two rules can then need each other"""
-        form = terms.linear(term, unknown, lambda id_: self._depends(id_, {unknown}))
-        others = unknowns - {unknown}
-        if form and form[0] != ZERO and not any(self._depends(name, others) for name in terms.names(term)):
-            self.rules[unknown] = quotient(("-", form[1]) if form[1] != ZERO else ZERO, form[0])
+    def _place(self, term, unknown):
+        """Solved unless a rule that is solved already makes the rest of the term depend on the unknown"""
+        form = terms.linear(term, unknown, lambda id_: self._depends(id_, unknown))
+        if form:
+            self.rules[unknown] = quotient(product(number(-1), form[1]), form[0])
         else:
             self.open.append(term)
             self.unknowns.append(unknown)

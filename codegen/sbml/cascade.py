@@ -4,6 +4,8 @@ Section 4.11 of Level 3 Version 2.  Of the events that wait, the one with the hi
 values at the time when its trigger became true, or the present ones.  Then the triggers of all events are looked at:
 those that have become true join the events that wait, and those that are not persistent and whose triggers are no
 longer true leave them.  Names (let) stand for the values behind each event; they are formulas in those before all."""
+from collections import Counter
+
 from . import delays, terms
 from .terms import TRUE, ZERO, product, quotient
 
@@ -44,7 +46,17 @@ class Cascade:
             after = self.executed(event, condition, seen, values, last)
             waiting = self.persisting(waiting, event, after) + self.set_off(event, condition, values, after)
             waiting, values = self.without_delayed(waiting, self.forgetting(event, after))
-        return self.lets, list(values.of.items())
+        return self.inlined(values.of)
+
+    def inlined(self, of):
+        """(lets, assignments) without names that nothing but an assignment uses"""
+        meant, used = dict(self.lets), Counter()
+        for term in [*meant.values(), *of.values()]:
+            used.update(terms.names(term))
+        assigned = {id_: meant[term[1]] if term[0] == "name" and term[1] in meant and used[term[1]] == 1 else term
+                    for id_, term in of.items()}
+        left = set().union(*map(terms.names, [*meant.values(), *assigned.values()]))
+        return [(name, term) for name, term in self.lets if name in left], list(assigned.items())
 
     def counted(self, event):
         """The next number of what happens"""
@@ -144,8 +156,6 @@ class Cascade:
         out = []
         for follower in self.followers(event):
             was, is_ = self.truth(follower, values), self.truth(follower, after)
-            if was == TRUE or is_ == terms.FALSE:
-                continue
             becomes = both(terms.negated(was), is_)
             if both(both(condition, self.meant(condition)), becomes) != terms.FALSE:
                 when = both(condition, becomes)

@@ -121,9 +121,8 @@ class File:
         return [*lines, f"model {self.name}" + remark_of(d.name)]
 
     def parameter_lines(self):
-        out = []
-        for id_ in self.of_kind(PARAMETER):
-            out.append(self.parameter(id_, self.derived.number_at_start(id_), self.document.declared(id_)))
+        out = [self.parameter(id_, self.derived.number_at_start(id_), self.document.declared(id_))
+               for id_ in self.of_kind(PARAMETER)]
         for id_ in self.states:
             if id_ in self.derived.given:
                 out.append(self.parameter(start_name(id_), self.derived.number_at_start(id_),

@@ -53,16 +53,24 @@ def total(parts):
 
 
 def product(*factors):
+    """Zeros, ones and signs are simplified"""
     if ZERO in factors:
         return ZERO
+    factors = [part for factor in factors for part in (factor[1:] if factor[0] == "*" else [factor])]
     factors = [factor for factor in factors if factor != ONE]
     negative = factors.count(("number", -1.0)) % 2 == 1
     factors = [factor for factor in factors if factor != ("number", -1.0)]
     a = ONE if not factors else factors[0] if len(factors) == 1 else ("*", *factors)
-    return ("-", a) if negative else a
+    return opposite(a) if negative else a
+
+
+def opposite(a):
+    return number(-a[1]) if a[0] == "number" else a[1] if a[0] == "-" and len(a) == 2 else ("-", a)
 
 
 def quotient(a, b):
+    if b == number(-1):
+        return opposite(a)
     return a if b == ONE or a == ZERO else ("/", a, b)
 
 

@@ -8,12 +8,20 @@ from codegen import sbml
 from codegen.equations import read
 from codegen.real import Refused
 from codegen.sbml import terms
+from codegen.sbml.derived import Derived
+from codegen.sbml.events import Events
+from codegen.sbml.export import export
 from codegen.tests.sbml_text import (compartment, element, event, function, initial, model, parameters, reaction, rule,
                                      species)
+
 
 VESSEL = ("Compartments", compartment(size=2))
 DECAY = model(VESSEL, ("Species", species("S", initialConcentration=3)), ("Parameters", parameters(k=0.5)),
               ("Reactions", reaction("R", {"S": 1}, {}, "C*k*S")))
+
+
+def at_time(term, t, values):
+    return terms.value(terms.substituted(term, lambda name: ("name", name), ("number", float(t))), values.get)
 
 
 class Sbml(unittest.TestCase):
@@ -220,12 +228,45 @@ class Sbml(unittest.TestCase):
                                 "if(t < 2, 1, if((t >= 2) and (t < 5), 2, 4))"),
                                ("piecewise(1, time < 2, 2, time > 2)", None),
                                ("piecewise(1, time < 2, 2, x > 2)", None),
-                               ("piecewise(1, time < 2, 2, time >= 3)", None), ("piecewise(1, x + 1)", None)):
+                               ("piecewise(1, time <= 2, 2, time >= 3)", None), ("piecewise(1, x + 1)", None),
+                               ("piecewise(1, time < 2, 2, time == 2)", None)):
             text = model(one, ("Rules", rule("rate", "x", formula)))
             if right:
                 self.assertIn(f"x' = {right}\n", self.written(text).text)
             else:
                 self.refused(text, "piecewise without otherwise")
+
+    def test_algebraic_rules(self):
+        """Solved where they are linear; each has an unknown of its own; species at the boundary are the last choice"""
+        def text(*rules, **constants):
+            return self.written(model(("Parameters", parameters("false", x=1, y=2, z=3) + parameters(**constants)),
+                                      ("Rules", "".join(rule("algebraic", None, each) for each in rules) +
+                                       rule("rate", "z", "1")))).text
+        self.assertIn("let x = -(z*k - 4)/k\n", text("k*x + (z*k - 4)", "y - 1", k=2))
+        found = text("x + y - z", "x - z*2")                 # x belongs to the second one, and y to the first
+        self.assertIn("let y = -(x - z)\nlet x = z*2\n", found)
+        found = text("x + y - z", "x - y*2")                 # y depends on x already
+        self.assertIn("let y = -(x - z)\n", found)
+        self.assertIn("0 = x - y*2\n", found)
+        self.assertIn("0 = x*x - z\n", text("x*x - z", "y - 1"))
+        found = self.written(model(VESSEL, ("Species", species("B", initialAmount=2, boundary="true") +
+                                            species("S", initialAmount=4)),
+                                   ("Rules", rule("algebraic", None, "B - S")))).text
+        self.assertIn("let S = B\n", found)
+
+    def test_conversion_factors(self):
+        text = self.written(model(VESSEL, ("Species", species("P", initialAmount=1, conversionFactor="c")),
+                                  ("Parameters", parameters(c=2)),
+                                  ("Reactions", reaction("R", {}, {"P": 3}, "1")))).text
+        self.assertIn("P' = c*3*R/C\n", text)
+
+    def test_triggers_at_the_start(self):
+        """x >= 1 is true where its guard is zero, x > 1 is not"""
+        for trigger, ignored in (("x >= 1", True), ("x > 1", False), ("x >= 1 and time > 2", False)):
+            text = self.written(model(("Parameters", parameters("false", x=1)), ("Rules", rule("rate", "x", "1")),
+                                      ("Events", event("E", trigger, x="x/2")))).text
+            self.assertEqual("ignored at start" in text, ignored, trigger)
+            self.assertNotIn("let E", text)
 
     def test_long_lines(self):
         long = "parameter_with_a_long_name_" + "x"*40
@@ -239,6 +280,80 @@ class Sbml(unittest.TestCase):
         both = event("E", "time > 1", x="2") + event("F", "time > 1", x="3*x", at_trigger="false")
         text = self.written(model(("Parameters", parameters("false", x=1)), ("Events", both))).text
         self.assertIn("event E when t - 1 rises passes\n    x := 3*2\n", text)
+
+    def jump(self, text, name, t=0.0, **values):
+        """{quantity: value} behind an event of the equation file, computed from the values before it"""
+        derived = Derived(self.document(text))
+        for written, _, lets, assigned in Events(derived).written():
+            if written == name:
+                for key, term in lets:
+                    values[key] = at_time(term, t, values)
+                return {key: at_time(term, t, values) for key, term in assigned}
+        return None
+
+    def test_cascades(self):
+        """Priorities, values at the time of the trigger, persistence, and events that set off others"""
+        one = ("Parameters", parameters("false", x=1, y=2, z=3))
+        same = "time > 1"
+
+        def both(first, second):
+            return model(one, ("Events", event("E", same, priority="1", **first) +
+                               event("F", same, priority="2", **second)))
+
+        def behind(text, **values):
+            return self.jump(text, "E", 1, **{**dict(x=1.0, y=2.0, z=3.0), **values})
+        self.assertEqual(behind(both(dict(y="x"), dict(x="7"))), {"x": 7, "y": 1})
+        self.assertEqual(behind(both(dict(y="x", at_trigger="false"), dict(x="7"))), {"x": 7, "y": 7})
+        self.assertEqual(behind(both(dict(x="5"), dict(x="7"))), {"x": 5})
+        same = "time > 1 and x < 3"
+        ends = dict(y="9", persistent="false")
+        self.assertEqual(behind(both(ends, dict(x="7"))), {"x": 7, "y": 2})
+        self.assertEqual(behind(both(ends, dict(x="2"))), {"x": 2, "y": 9})
+        self.assertEqual(behind(both(dict(y="9"), dict(x="7"))), {"x": 7, "y": 9})
+        early = self.jump(both(ends, dict(x="2")), "E", 1 - 1e-15, x=1.0, y=2.0, z=3.0)      # up to round-off
+        self.assertEqual(early, {"x": 2, "y": 9})
+        chain = event("E", "time > 1", x="z*2") + event("F", "x > 5", y="x + 1") + event("G", "y > 6", z="y*2")
+        text = model(one, ("Events", chain))
+        self.assertEqual(behind(text), {"x": 6, "y": 7, "z": 14})
+        self.assertEqual(behind(text, x=6.0), {"x": 6, "y": 2, "z": 3})          # F's trigger was true before
+        self.assertEqual(behind(text, y=7.0), {"x": 6, "y": 7, "z": 3})          # G's trigger was
+        self.assertEqual(behind(text, z=2.0), {"x": 4, "y": 2, "z": 2})
+        self.assertNotIn("0 == 0", self.written(text).text)
+        self.assertIsNone(self.jump(text, "F"))               # its trigger never moves by itself
+
+    def test_events_at_the_start(self):
+        text = model(("Parameters", parameters("false", x=1, y=2)), ("Rules", rule("rate", "x", "1")),
+                     ("Events", event("E", "x > 0.5", begins="false", y="x + 3") + event("F", "x > 1.5", y="0")))
+        self.assertEqual(self.jump(text, "at_start", x=1.0, y=2.0), {"y": 4})
+        self.assertEqual(self.jump(text, "at_start", x=0.25, y=2.0), {"y": 2})
+        self.assertEqual(self.jump(text, "F", x=1.5, y=2.0), {"y": 0})
+        both = event("E", "x > 2", begins="false", priority="2", x="7") + event("F", "x > 2", begins="false", y="x")
+        text = model(("Parameters", parameters("false", x=3, y=2)), ("Rules", rule("rate", "x", "1")), ("Events", both))
+        self.assertEqual(self.jump(text, "at_start", x=3.0, y=2.0), {"x": 7, "y": 3})
+        self.assertNotIn("0 == 0", self.written(text).text)
+
+    def test_waiting_executions(self):
+        """The first free place is taken; without one the time is NaN"""
+        text = model(("Parameters", parameters("false", x=1, y=2)), ("Rules", rule("rate", "x", "1")),
+                     ("Events", event("E", "x > 5", delay="x", y="x + 1", persistent="false")))
+        free = {name: 0.0 for k in range(1, 5) for name in (f"E waits {k}", f"E due {k}", f"E {k} y")}
+        first = self.jump(text, "E", 3, x=5.0, y=2.0, **free)
+        self.assertEqual(first, {**free, "E waits 1": 1, "E due 1": 8, "E 1 y": 6})
+        second = self.jump(text, "E", 4, x=6.0, y=2.0, **first)
+        self.assertEqual(second, {**first, "E waits 2": 1, "E due 2": 10, "E 2 y": 7})
+        full = {**free, **{f"E waits {k}": 1.0 for k in range(1, 5)}}
+        self.assertTrue(math.isnan(self.jump(text, "E", 4, x=6.0, y=2.0, **full)["E due 4"]))
+        self.assertEqual(self.jump(text, "E due 2", 10, x=12.0, y=2.0, **second), {"y": 7, "E waits 2": 0})
+        self.assertEqual(self.jump(text, "E ends", 10, x=12.0, y=2.0, **second),
+                         {f"E waits {k}": 0 for k in range(1, 5)})
+
+    def test_export_refuses(self):
+        for text, word in (("state x = 1\n2*x' = 1", "a mass matrix"), ("state x\nx*x' = 1", "a residual"),
+                           ("state x\nx' = erf(x)", "no function erf"), ("mode a, b\nstate x\nx' = 1", "modes"),
+                           ("state x\nx' = 1\nevent E when x - 1 rises terminal", "ends a run")):
+            with self.assertRaises(Refused, msg=text) as caught:
+                export(read.parse(text + "\n", "m.eq"), "m.eq")
+            self.assertIn(word, str(caught.exception))
 
     def test_order_left_to_chance(self):
         def two(**more):

@@ -21,21 +21,24 @@ MODELS = (
           ("InitialAssignments", initial("S", "k*b") + initial("b", "k + 1")),
           ("Rules", rule("rate", "D", "x") + rule("assignment", "x", "S*piecewise(1, time < 2, y > 1, 2, 3)") +
            rule("algebraic", None, "z + y*2 - x")),
-          ("Reactions", reaction("R", {"S": 1}, {"P": 2}, "f(k, b)*S", LOCAL) + reaction("Q", {"P": 1}, {}, "exp(-k)*P")),
+          ("Reactions", reaction("R", {"S": 1}, {"P": 2}, "f(k, b)*S", LOCAL) +
+           reaction("Q", {"P": 1}, {}, "exp(-k)*P")),
           ("Events", event("E", "S > 2 and x < 3", S="1", delay="k") + event("F", "time > b", begins="false", D="2"))),
     model(("Parameters", parameters(k=2) + parameters("false", x=1, y=2)),
           ("Rules", rule("rate", "x", "rateOf(y)*k") + rule("rate", "y", "-y + root(3, k)*log(2, k)")),
           ("Events", event("E", "x > k", priority="2", x="1", y="x") +
            event("F", "x > k", priority="1", persistent="false", at_trigger="false", y="x + 1"))))
-WORDS = ("plus", "minus", "not", "piecewise", "ln", "foo", "and", "lt", "apply", "t", "inf", "-1", "", "1e400", "k", "S")
+WORDS = ("plus", "minus", "not", "piecewise", "ln", "foo", "and", "lt", "apply", "t", "inf", "-1", "", "1e400", "k",
+         "S")
+
+PARTS = (r"<\w+[^<>]*/>", r"<(\w+)[^<>]*>[^<>]*</\1>", r'(?<=")[^"]*(?=")', r"(?<=<)\w+", r' \w+="[^"]*"')
 
 
 def faulty(chance, text):
     """The text with one to three faults: an element that is missing or twice, another word, a cut"""
     for _ in range(chance.choice((1, 1, 2, 3))):
         kind = chance.randrange(5)
-        pattern = (r"<\w+[^<>]*/>", r"<(\w+)[^<>]*>[^<>]*</\1>", r'(?<=")[^"]*(?=")', r"(?<=<)\w+", r" \w+=\"[^\"]*\"")[kind]
-        found = list(re.finditer(pattern, text))
+        found = list(re.finditer(PARTS[kind], text))
         if not found:
             continue
         at = chance.choice(found)

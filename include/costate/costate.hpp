@@ -54,6 +54,18 @@ inline void size_or_none(const char *what, std::size_t has, std::size_t wanted, 
     if (has != 0) same_size(what, has, wanted, why);
 }
 
+// nullptr without a name: the library chooses
+inline const costate_method *method_named(const std::string *name)
+{
+    costate_method_info info;
+    const costate_method *found = name ? costate_method_find(name->c_str()) : nullptr;
+    if (found || !name) return found;
+    const costate_method *near = costate_method_near(name->c_str(), 0);
+    const bool known = near && costate_method_describe(near, &info) == COSTATE_OK;
+    throw error(COSTATE_BAD_ARGUMENT, "There is no method " + *name + "." +
+                (known ? std::string(" Did you mean ") + info.name + "?" : ""));
+}
+
 }
 
 // The step, in on_step: valid during this call.
@@ -87,6 +99,16 @@ public:
 
     options() : costate_options() {}
     options(const costate_options &c) : costate_options(c) {}
+    // sets the pointers of C to what has taken their place
+    void set_vectors(int n)
+    {
+        const auto size = static_cast<std::size_t>(n);
+        detail::size_or_none("options.rtol_vector", rtol_vector.size(), size, "n");
+        detail::size_or_none("options.atol_vector", atol_vector.size(), size, "n");
+        if (!rtol_vector.empty()) costate_options::rtol_vector = rtol_vector.data();
+        if (!atol_vector.empty()) costate_options::atol_vector = atol_vector.data();
+        if (!members.empty()) costate_options::members = members.c_str();
+    }
 };
 
 // costate_times.  Vectors are empty or have m values, `events` tape.events() by m; those that a sweep is to fill have
@@ -300,8 +322,7 @@ class solver {
     void made(const std::string *method, const costate_problem &p)
     {
         held().P = p;
-        const costate_method *found = method ? costate_method_find(method->c_str()) : nullptr;
-        if (method && !found) throw error(COSTATE_BAD_ARGUMENT, "There is no method " + *method + "." + near(*method));
+        const costate_method *found = detail::method_named(method);
         set_options();
         call([&](const costate *) {
             held().c.reset(costate_new(found, &held().P, &held().o));
@@ -310,24 +331,11 @@ class solver {
         });
     }
 
-    static std::string near(const std::string &method)
-    {
-        costate_method_info info;
-        const costate_method *other = costate_method_near(method.c_str(), 0);
-        if (!other || costate_method_describe(other, &info) != COSTATE_OK) return "";
-        return std::string(" Did you mean ") + info.name + "?";
-    }
-
     void set_options()
     {
         options &o = held().o;
         costate_options &c = o;
-        const auto n = static_cast<std::size_t>(held().P.n);
-        detail::size_or_none("options.rtol_vector", o.rtol_vector.size(), n, "n");
-        detail::size_or_none("options.atol_vector", o.atol_vector.size(), n, "n");
-        if (!o.rtol_vector.empty()) c.rtol_vector = o.rtol_vector.data();
-        if (!o.atol_vector.empty()) c.atol_vector = o.atol_vector.data();
-        if (!o.members.empty()) c.members = o.members.c_str();
+        o.set_vectors(held().P.n);
         if (o.on_step) {
             c.on_step_ctx = &held();
             c.on_step = [](const costate_step *now, void *ctx) {
@@ -927,6 +935,8 @@ private:
 
 }
 
+#include <costate/limits.hpp>
+
 // The names of this header.
 struct costate {
     costate() = delete;
@@ -955,5 +965,9 @@ struct costate {
     using review = costate_cpp::review;
     using tape = costate_cpp::tape;
     using solver = costate_cpp::solver;
+    using steady_options = costate_cpp::steady_options;
+    using steady_state = costate_cpp::steady_state;
+    using periodic_options = costate_cpp::periodic_options;
+    using periodic_orbit = costate_cpp::periodic_orbit;
 };
 #endif

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 
+from costate._formed_limit import FormedPeriodicOrbit, FormedSteadyState
 from costate._forms import Named, Vector, form, is_vector
 from costate.after_step import Bounds, with_maps
 from costate.functional import Functional
@@ -203,6 +204,12 @@ class Formed:
     def gradient(self, functional, t_span, y0, p, **more):
         return self.result(self.problem.gradient(self.functional(functional), t_span, self.y.flat(y0), self.p.flat(p),
                                                  **more))
+
+    def steady(self, y0, p, **more):
+        return FormedSteadyState(self, self.problem.steady(self.y.flat(y0), self.p.flat(p), **more))
+
+    def periodic(self, y0, guess, p, **more):
+        return FormedPeriodicOrbit(self, self.problem.periodic(self.y.flat(y0), guess, self.p.flat(p), **more))
 
     def consistent(self, t, y0, p, yp0):
         found = self.problem.consistent(t, self.y.flat(y0), self.p.flat(p), yp0=self.y.flat(yp0))

@@ -209,7 +209,7 @@ def shapes(problem, y0, p):
 def start(b, problem, y0, p, count, t):
     """N values for each member"""
     if y0 is None:                              # those of the model, which may depend on p
-        rows = [problem.model.start(t, one) for one in p]
+        rows = [problem.initial(t, one) for one in p]
     else:
         rows = np.broadcast_to(np.asarray(y0, dtype=float), (count, np.shape(y0)[-1]))
     return np.stack([b.state(np.asarray(row, dtype=float), t, one) for row, one in zip(rows, p)])

@@ -285,8 +285,9 @@ def estimated(problem, F, t_span, y0, p, tol, factor, along=None, product_atol=0
 def estimated_once(problem, F, t_span, y0, p, tol, factor, along, product_atol):
     b, y, values_p = problem.built(float(t_span[0]), y0, p)
     b.scales.between(*map(float, t_span))
-    goal, J, timed = ffi.new("costate_goal *"), c_functional(b, F), b.has_slope()
-    e, start = goal.estimate if tol is not None else ffi.new("costate_estimate *"), problem.start(y0, b)
+    goal, J, start = ffi.new("costate_goal *"), c_functional(b, F), problem.start(y0, b)
+    timed = b.has_slope() and not (start and start.is_periodic)
+    e = goal.estimate if tol is not None else ffi.new("costate_estimate *")
     second = None if along is None else Second(b, start, float(t_span[0]), values_p, F, *along)
     J.second = ffi.NULL if second is None else second.struct
     arrays, more = asked(b, e, timed, second), {}
@@ -328,7 +329,7 @@ class Start:
     variables those from `first` on."""
 
     def __init__(self, model, first):
-        self.model, self.first = model, first
+        self.model, self.first, self.is_periodic = model, first, getattr(model, "is_periodic", False)
 
     def jvp(self, t0, p, dp, dt=0.0):
         out = self.model.start_jvp(t0, p, dp, dt)

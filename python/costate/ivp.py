@@ -209,7 +209,7 @@ class Compiled:
         self.model, self.args = model, args
         if hasattr(model, "check_values"):
             model.check_values(model.defaults if self.p is None else self.p)
-        given = model.start(t0, model.defaults if self.p is None else self.p) if y0 is None else y0
+        given = Problem(model).initial(t0, self.p) if y0 is None else y0
         self.t0, self.y0 = t0, np.array(given, dtype=float)
         if self.y0.ndim != 1:
             raise ValueError("`y0` must be 1-dimensional.")

@@ -45,6 +45,7 @@ class Model:
     units       units by name
     defaults    the values of the parameters in the text
     n, np, nq, nm   numbers of states, parameters, running costs and memory variables
+    start_limit where runs begin: None: at the initial values; or a dictionary whose kind is "steady" or "periodic"
     stops       known times at which the equations are not smooth, increasing: docs/howto/inputs-that-jump.md
     is_compiled     whether runs that begin now use the compiled model
 
@@ -73,6 +74,7 @@ class Model:
         self.units = {}
         for kind in KINDS:
             setattr(self, kind if kind == "memory" else kind + "s", self._names(kind))
+        self.start_limit = self._about.get("start")
         self.hidden = [q["name"] for q in self._about.get("memory", []) if q.get("hidden")]
         self.defaults = self._defaults()
 
@@ -198,7 +200,8 @@ class Model:
     # ---- values and places
 
     def start(self, t=0.0, p=None):
-        """initial values at t: states, running costs (0) and memory variables"""
+        """initial values at t: states, running costs (0) and memory variables.  With `start steady` or `start
+        periodic`: where the search for the state in which runs begin starts; Problem.initial returns that state"""
         y = np.zeros(self.n + self.nq + self.nm)
         p = self._parameters(p)
         if not self._arguments:

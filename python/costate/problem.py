@@ -14,6 +14,7 @@ from costate._derivatives import Mistrusted, Scales, Trust
 from costate._copies import OfProblem, OfRun
 from costate._formed import formed
 from costate._pattern import Pattern
+from costate._start_limit import StartLimit
 from costate._untraced import use_of
 from costate.after_step import as_after_step, place_after_step
 from costate.maps import (Bound, Map, Owner, Situation, as_map, layout, least_exact,
@@ -408,6 +409,7 @@ class Problem(OfProblem):
                  preconditioner=None, w=None, **options):
         given = dict(jac=jac, jac_p=jac_p, jac_t=jac_t, jac_m=jac_m, jvp=jvp, vjp=vjp, hvp=hvp)
         self.model = rhs if hasattr(rhs, "problem") else None
+        self._begins = StartLimit(self) if getattr(self.model, "start_limit", None) else self.model
         self.residual = residuals.given_residual(rhs, residual, jac_yp, given, mass, w)
         if self.model is not None or isinstance(rhs, Map):
             if any(f is not None for f in given.values()):
@@ -478,7 +480,7 @@ class Problem(OfProblem):
             p = self.model.defaults if p is None else p
             if hasattr(self.model, "check_values"):
                 self.model.check_values(p)
-            y0 = self.model.start(t, p) if y0 is None else y0
+            y0 = self.initial(t, p) if y0 is None else y0
         if np.iscomplexobj(y0) or np.iscomplexobj(p):
             raise TypeError("y0 or p is complex; the library solves for real values (use real and imaginary parts as "
                             "two states)")
@@ -509,6 +511,13 @@ class Problem(OfProblem):
             known = self._local.built = Built(self, n, p.size, at, trace)
         return known, known.state(y, float(t), p), p
 
+    def initial(self, t=0.0, p=None):
+        """The initial values of the Model at t: states, running costs and memory variables.  With `start steady` or
+        `start periodic` in its text, the states in which runs begin."""
+        if self.model is None:
+            raise ValueError("functions have no initial values: only a Model does")
+        return self._begins.start(t, p)
+
     def start(self, y0, built):
         """what of the initial values a Model gives: a Start, or None"""
         if self.model is None:
@@ -516,7 +525,7 @@ class Problem(OfProblem):
         size = 0 if y0 is None else np.size(y0)
         if size and not (built.nm and size == built.n):
             return None
-        return Start(self.model, built.N - built.nm if size else 0)
+        return Start(self.model if size else self._begins, built.N - built.nm if size else 0)
 
     # ---- runs
 
@@ -569,16 +578,36 @@ class Problem(OfProblem):
     def steady(self, y0=None, p=None, *, t=0.0, fixed=None):
         """The steady state that the solution from y0 tends to: a SteadyState.  f must not depend on the time t at which
         it is evaluated.  fixed: {index: value} of parameters that are not those of p, with derivative 0: conditions
-        before an experiment"""
-        return SteadyState(self, y0, p, t, fixed or {})
+        before an experiment; parameters of a Model may be named.  Events at given times are no part of it where a Model
+        says `start steady`, and are refused otherwise"""
+        other = formed(self, y0, p)
+        if other is not None:
+            return other.steady(y0, p, t=t, fixed=fixed)
+        before = getattr(self.model, "start_limit", None) or {}
+        return SteadyState(self, self._searched(t, y0, p), p, t, self._numbered(fixed or {}), before.get("events"))
 
-    def periodic(self, y0, guess=None, p=None, *, period=None, t=0.0, settle=0, invariants=None):
+    def periodic(self, y0=None, guess=None, p=None, *, period=None, t=0.0, settle=0, invariants=None):
         """A periodic orbit near y0: a PeriodicOrbit.
 
         guess: the period if it is unknown, right within about a third; f and costs must not depend on t.  period: the
         one that is given, for what depends on t and for events at given times in [t, t + period).  settle: so many
         periods are followed before; invariants: (k, n), rows w such that w @ y does not change along any solution"""
-        return PeriodicOrbit(self, y0, guess, p, period, t, settle, invariants)
+        other = formed(self, y0, p)
+        if other is not None:
+            return other.periodic(y0, guess, p, period=period, t=t, settle=settle, invariants=invariants)
+        return PeriodicOrbit(self, self._searched(t, y0, p), guess, p, period, t, settle, invariants)
+
+    def _searched(self, t, y0, p):
+        """y0, or where a Model begins a search for a limit"""
+        if y0 is not None or self._begins is self.model:
+            return y0
+        start, n = self.model.start(t, p), self.model.n
+        return np.concatenate([start[:n], start[n + self.model.nq:]])
+
+    def _numbered(self, fixed):
+        """{index: value} of {index or name: value}"""
+        return {self.model.index(k) if isinstance(k, str) and self.model is not None else k: x
+                for k, x in fixed.items()}
 
     def load(self, path, t_span, y0=None, p=None):
         """The Run whose tape is in a file, which integrate(..., tape=path) wrote: perhaps in another process, perhaps
@@ -944,14 +973,16 @@ class Run(OfRun, _tapes.Continued):
         """Result: value, y0, p; t0, t1, or None where the functions have no derivative with respect to t (jac_t);
         events, one number for each of run.events: the derivative with respect to its time, where that is given, or to a
         constant that is added to its guard; relations, the same for each of run.relations; stops, one number for each
-        of problem.stops: the derivative with respect to it, 0 where the run did not stop there"""
+        of problem.stops: the derivative with respect to it, 0 where the run did not stop there.  All of these are None
+        for runs that start on a periodic orbit, which depends on these times, too"""
         b, F, ends = self._b, functional, np.zeros(2)
         seen, keep = self._observing(F.times, 1)
         at_times = self._at_times(F)
         if at_times:
             b.owner.seeds = np.stack([F.of_term(*at) for at in at_times])[:, None, :]
         times, at_events = ffi.new("costate_times *"), np.zeros(lib.costate_tape_events(self._taped()))
-        timed = b.has_slope()
+        on_orbit = self._start is not None and self._start.is_periodic
+        timed = b.has_slope() and not on_orbit
         if timed:
             times.t0, times.t1 = pointer(ends[:1]), pointer(ends[1:])
         times.events = pointer(at_events) if at_events.size else ffi.NULL
@@ -963,7 +994,8 @@ class Run(OfRun, _tapes.Continued):
         self._sweep(lam, mu, times, seen)
         memory = dict(m=lam[0, b.N - b.nm:].copy()) if b.nm else {}
         return Result(value=self._value(F, at_times), y0=lam[0, :b.n].copy(), p=mu[0].copy(), **memory,
-                      t0=ends[0] if timed else None, t1=ends[1] if timed else None, **self._by_marks(at_events),
+                      t0=ends[0] if timed else None, t1=ends[1] if timed else None,
+                      **(dict(events=None, stops=None, relations=None) if on_orbit else self._by_marks(at_events)),
                       derivatives=b.way.with_ways("functional", F.ways))
 
     def _by_marks(self, gradient):

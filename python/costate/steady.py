@@ -20,8 +20,10 @@ class SteadyState(Limit):
 
     _message = staticmethod(lib.costate_steady_message)
 
-    def __init__(self, problem, y0, p, t, fixed):
+    def __init__(self, problem, y0, p, t, fixed, events=None):
+        """events: numbers of those that can occur on the way, without stops; None: all, and stops"""
         super().__init__(problem, y0, p, t)
+        self._events = events
         self._which = np.array(list(fixed), dtype=np.intc)
         self._values = np.array(list(fixed.values()), dtype=float)
         self._solve()
@@ -36,7 +38,8 @@ class SteadyState(Limit):
         self._o.t0, self._run.on_step = self._t, ffi.NULL
         self._o.nfixed, self._o.values = self._which.size, pointer(self._values)
         self._o.fixed = ffi.cast("int *", ffi.from_buffer(self._which))
-        self._s = ffi.gc(lib.costate_steady_new(library.method(self._problem.method), b.P, self._run, self._o),
+        P = b.P if self._events is None else self._of_events(b.P)
+        self._s = ffi.gc(lib.costate_steady_new(library.method(self._problem.method), P, self._run, self._o),
                          lib.costate_steady_free)
         y = self._start.copy()
         self._check(lib.costate_steady_solve(self._s, pointer(y), self._parameters()))
@@ -49,6 +52,14 @@ class SteadyState(Limit):
         self.slowest, k = stats.slowest, stats.invariants
         found = lib.costate_steady_invariants(self._s)
         self.invariants = taken(found, k * b.n).reshape(k, b.n) if found else np.empty((0, b.n))
+
+    def _of_events(self, P):
+        """the problem without stops, with some of its events"""
+        copy = ffi.new("costate_problem *", P[0])
+        self._array = ffi.new("costate_event[]", [P.event[k] for k in self._events])
+        copy.nstops, copy.stops, copy.nevents = 0, ffi.NULL, len(self._events)
+        copy.event = self._array if self._events else ffi.NULL
+        return copy
 
     def _parameters(self):
         return pointer(self._p) if self._b.np else ffi.NULL
@@ -64,49 +75,62 @@ class SteadyState(Limit):
         if len({d[0].shape[0] for d in given}) > 1:
             raise ValueError(f"the directions have different numbers of columns: {[d[0].shape[0] for d in given]}")
         m, one = (given[0][0].shape[0], given[0][1]) if given else (1, True)
-
-        def call():
-            V = np.zeros((m, b.n + b.nm))
-            if dy0 is not None:
-                V[:, :b.n] = dy0[0]
-            self._check(lib.costate_steady_tangent(self._s, m, pointer(V), pointer(dp[0]) if dp else ffi.NULL))
-            return V[:, :b.n]
-        V = self._derived(call)
+        V = np.zeros((m, b.n + b.nm))
+        if dy0 is not None:
+            V[:, :b.n] = dy0[0]
+        V = self._tangents(V, dp[0] if dp else None)[:, :b.n]
         return V[0].copy() if one else V.T
+
+    def _tangents(self, V, Vp=None):
+        """of m rows, n states and nm memory variables each; Vp: m rows of np"""
+        def call():
+            out, directions = V.copy(), ffi.NULL if Vp is None else pointer(Vp)
+            self._check(lib.costate_steady_tangent(self._s, len(V), pointer(out), directions))
+            return out
+        return self._derived(call)
 
     def adjoint(self, w):
         """w times the Jacobians of the steady state with respect to y0 and p: (n,), (np,), or (n, m), (np, m).
         w: (n,) or (n, m), gradients of functionals"""
         b = self._b
         seeds, one = columns(w, b.n, "w")
-        m = seeds.shape[0]
-
-        def call():
-            lam, mu = np.zeros((m, b.n + b.nm)), np.zeros((m, b.np))
-            lam[:, :b.n] = seeds
-            self._check(lib.costate_steady_adjoint(self._s, m, pointer(lam), pointer(mu) if b.np else ffi.NULL))
-            return lam[:, :b.n], mu
-        lam, mu = self._derived(call)
+        lam, mu = self._adjoints(np.hstack([seeds, np.zeros((len(seeds), b.nm))]))
+        lam = lam[:, :b.n]
         return (lam[0].copy(), mu[0].copy()) if one else (lam.T, mu.T)
+
+    def _adjoints(self, weights):
+        """of m rows, n states and nm memory variables each: rows of the same, and of np"""
+        def call():
+            lam, mu = weights.copy(), np.zeros((len(weights), self._b.np))
+            self._check(lib.costate_steady_adjoint(self._s, len(lam), pointer(lam),
+                                                   pointer(mu) if self._b.np else ffi.NULL))
+            return lam, mu
+        return self._derived(call)
 
     def hessp(self, w, vy0=None, vp=None):
         """The derivatives of adjoint(w), with w (n,) held, along the direction (vy0, vp): (n,), (np,)."""
         b = self._b
         vy0, vp = (np.zeros(k) if v is None else library.vector(v, k, name)
                    for v, k, name in ((vy0, b.n, "vy0"), (vp, b.np, "vp")))
-        w = library.vector(w, b.n, "w")
+        w, memory = library.vector(w, b.n, "w"), np.zeros(b.nm)
+        lam, mu = self._products(np.concatenate([w, memory]), np.concatenate([vy0, memory]), vp)
+        return lam[:b.n], mu
+
+    def _products(self, seed, v, vp):
+        """second derivatives: n states and nm memory variables each, vp (np,)"""
+        b = self._b
 
         def call():
             F, x, d, g = lib.costate_steady_map(self._s), *(ffi.new(f"costate_{name} *")
                                                             for name in ("point", "point", "gradient"))
-            seed, lam, mu = np.concatenate([w, np.zeros(b.nm)]), np.zeros(b.n), np.zeros(b.np)
+            lam, by_m, mu = np.zeros(b.n), np.zeros(b.nm), np.zeros(b.np)
             x.y, x.p, x.m = pointer(self._start), self._parameters(), pointer(self._start[b.n:]) if b.nm else ffi.NULL
-            d.y, d.p = pointer(vy0), pointer(vp) if b.np else ffi.NULL
-            g.y, g.p = pointer(lam), pointer(mu) if b.np else ffi.NULL
+            d.y, d.p, d.m = pointer(v), pointer(vp) if b.np else ffi.NULL, pointer(v[b.n:]) if b.nm else ffi.NULL
+            g.y, g.p, g.m = pointer(lam), pointer(mu) if b.np else ffi.NULL, pointer(by_m) if b.nm else ffi.NULL
             if not F.adjoint_tangent:
                 raise CostateError("COSTATE_MISSING", "Second derivatives of f are not available.")
             self._check(F.adjoint_tangent(x, d, pointer(seed), g, self._s))
-            return lam, mu
+            return np.concatenate([lam, by_m]), mu
         return self._derived(call)
 
     def __repr__(self):

@@ -96,20 +96,13 @@ static int event_sound(verdict *v, const costate_problem *P, int k)
 
 static int events_sound(verdict *v, const costate_problem *P)
 {
-    int jumps = 0;
     if (P->nm < 0) return fail(v, COSTATE_BAD_ARGUMENT, "problem.nm = %d is negative.", P->nm);
     if (P->nm > MOST - P->n - P->nq || P->nm > MOST - P->np)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.nm = %d: n + nq + nm or np + nm is larger than 2^30.", P->nm);
     if (P->nevents < 0 || (P->nevents > 0 && !P->event))
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.nevents = %d, but problem.event is %s.", P->nevents,
                     P->event ? "given" : "NULL");
-    for (int k = 0; k < P->nevents; k++) {
-        TRY(event_sound(v, P, k));
-        jumps += P->event[k].jump.value != NULL;
-    }
-    if (P->nm > 0 && jumps == 0 && !has_after_step(P))
-        return fail(v, COSTATE_MISSING, "problem.nm = %d, but no event has a jump that changes memory: constants are "
-                    "parameters.", P->nm);
+    for (int k = 0; k < P->nevents; k++) TRY(event_sound(v, P, k));
     return COSTATE_OK;
 }
 

@@ -7,8 +7,8 @@
        A y''       = -G''[(y*', d), (y*', d)]
        w.y''       = -mu . G''[(y*', d), (y*', .)],     A^T mu = w
 
-   p stands for p and m.  G'' is E'' in the rows R, I''(y*) - I''(y0) in the others.  The last term is that of linear
-   invariants which depend on p (invariants.c); its derivative would need third derivatives of f. */
+   p stands for p and m.  G'' is E'' in the rows R, I''(y*) - I''(y0) in the others.  The last term, and what it adds to
+   G'', are those of linear invariants that depend on p (turning.c). */
 #include <string.h>
 #include "base/vec.h"
 #include "steady/steady.h"
@@ -32,43 +32,6 @@ static void scatter(const steady *s, const limit *x, const double *in, double *e
     for (int i = 0; i < s->n - x->k; i++) e[x->row[i]] = -in[i];
 }
 
-/* is it known whether a derivative with respect to p has a part from the invariants? */
-static int turning_known(steady *s, const limit *x)
-{
-    if (x->turns >= 0) return 0;
-    return fail(&s->v, COSTATE_MISSING, "Whether the linear invariants of f depend on parameters is seen from "
-                "rhs.tangent, which is missing; options.invariant takes invariants.");
-}
-
-/* out_i += w_i . E''(y*)[z, d] */
-static int turn_tangent(steady *s, const limit *x, const costate_point *d, double *out)
-{
-    if (!x->turns || !(d->p || d->m)) return 0;
-    TRY(turning_known(s, x));
-    costate_point at = steady_point(s, x->y), by = beside(NULL, d);
-    TRY(equation_tangent2(&s->maps, &at, &(costate_point){.y = x->z}, &by, s->e));
-    for (int i = 0; i < x->k; i++) out[i] += dot((size_t)s->n, x->w + (size_t)i * (size_t)s->n, s->e);
-    return 0;
-}
-
-static int turn_adjoint(steady *s, const limit *x, const double *nu, const costate_gradient *g)
-{
-    size_t n = (size_t)s->n;
-    if (!x->turns || !(g->p || g->m)) return 0;
-    TRY(turning_known(s, x));
-    costate_point at = steady_point(s, x->y);
-    memset(s->weights, 0, n * sizeof *s->weights);
-    for (int i = 0; i < x->k; i++) axpy(n, nu[i], x->w + (size_t)i * n, s->weights);
-    return equation_adjoint_tangent(&s->maps, &at, &(costate_point){.y = x->z}, s->weights,
-                                    &(costate_gradient){.p = g->p, .m = g->m});
-}
-
-static int no_second(steady *s, const limit *x)
-{
-    return !x->turns ? 0 : fail(&s->v, COSTATE_MISSING, "The linear invariants of f depend on parameters: second "
-                                "derivatives need them as options.invariant.");
-}
-
 int steady_tangent_at(steady *s, const limit *x, const costate_point *d, double *out)
 {
     int of_f = s->n - x->k;
@@ -79,7 +42,7 @@ int steady_tangent_at(steady *s, const limit *x, const costate_point *d, double 
         TRY(invariant_tangent(s, x, x->y0, d, out + of_f));
         TRY(invariant_tangent(s, x, x->y, &along, s->e));
         axpy((size_t)x->k, -1, s->e, out + of_f);
-        TRY(turn_tangent(s, x, d, out + of_f));
+        TRY(steady_turn_tangent(s, x, d, out + of_f));
     }
     return steady_solve(s, 0, 1, out);
 }
@@ -97,7 +60,7 @@ int steady_adjoint_at(steady *s, const limit *x, const double *w, const costate_
     TRY(invariant_adjoint(s, x, x->y0, s->back + of_f, g));
     add_scaled((size_t)x->k, s->weights, NULL, -1, s->back + of_f);
     if (g->p || g->m) TRY(invariant_adjoint(s, x, x->y, s->weights, &by_p));
-    return turn_adjoint(s, x, s->back + of_f, g);
+    return steady_turn_adjoint(s, x, s->back + of_f, g);
 }
 
 /* ---- second order ---- */
@@ -112,7 +75,7 @@ int steady_tangent2_at(steady *s, const limit *x, const costate_point *a, const 
 {
     int of_f = s->n - x->k;
     costate_point at = steady_point(s, x->y);
-    TRY(no_second(s, x));
+    TRY(steady_turn_known2(s, x));
     TRY(steady_tangent_at(s, x, a, s->to));
     TRY(steady_tangent_at(s, x, b, s->to2));
     costate_point one = beside(s->to, a), two = beside(s->to2, b);
@@ -125,6 +88,7 @@ int steady_tangent2_at(steady *s, const limit *x, const costate_point *a, const 
         TRY(own_tangent2(s, x->y, &one, &two, s->e));
         axpy((size_t)x->k, -1, s->e, out + of_f);
     }
+    TRY(steady_turn_tangent2(s, x, a, s->to, b, s->to2, out + of_f));
     return steady_solve(s, 0, 1, out);
 }
 
@@ -144,7 +108,7 @@ int steady_adjoint_tangent_at(steady *s, const limit *x, const costate_point *d,
     int of_f = s->n - x->k;
     costate_point at = steady_point(s, x->y);
     costate_gradient here = {.y = s->z, .p = g->p, .m = g->m};
-    TRY(no_second(s, x));
+    TRY(steady_turn_known2(s, x));
     TRY(steady_tangent_at(s, x, d, s->to));
     costate_point along = beside(s->to, d);
     if (s->maps.residual) along.yp = s->maps.room.zeros;
@@ -157,6 +121,7 @@ int steady_adjoint_tangent_at(steady *s, const limit *x, const costate_point *d,
         TRY(own_second(s, x->y, &along, x->k, -1, s->back + of_f, &here));
         TRY(own_second(s, x->y0, d, x->k, 1, s->back + of_f, g));
     }
+    TRY(steady_turn_adjoint_tangent(s, x, d, s->to, s->back + of_f, s->z, g));
     memcpy(s->to, s->z, n * sizeof *s->to);
     return steady_adjoint_at(s, x, s->to, g);
 }

@@ -117,7 +117,8 @@ static void layout(steady *s, cursor *at)
     TAKE(at, n * n, &s->D, &s->A, &s->L, &s->sample[0], &s->sample[1]);
     s->M = s->maps.M || s->maps.residual ? take(at, n * n) : NULL;
     TAKE(at, n, &s->flow.extreme, &s->flow.size, &s->seen, &s->own.at_start, &s->row_scale);
-    TAKE(at, n, &s->r, &s->w, &s->d, &s->z, &s->e, &s->re, &s->im, &s->to, &s->to2, &s->back, &s->weights);
+    TAKE(at, n, &s->r, &s->w, &s->d, &s->z, &s->e, &s->re, &s->im, &s->to, &s->to2, &s->back, &s->weights,
+         &s->turn.w, &s->turn.z);
 }
 
 static int *take_whole(int **at, size_t count)

@@ -1,5 +1,5 @@
 /* stability.c (steady) - how fast disturbances of a steady state decay that leave the invariants as they are
-   (mathematics, eq. 17.7).
+   (mathematics, eq. 17.9).
 
    With J v = z M v in the rows R and I_y v = 0 for the others, eigenvectors satisfy A^-1 C v = v/z, C = [M_R; 0].
    Eigenvalues 1/z that are round-off belong to the invariants, to algebraic equations, or to disturbances that decay

@@ -94,6 +94,7 @@ struct costate_steady {
     double *unit;                       /* np + nm: a direction */
     double *own_p, *by_p[2], *g;        /* np each, with options.fixed: parameters, directions, a gradient */
     double *to, *to2, *back, *weights;  /* n each: tangents, an adjoint, weights of rows of E */
+    struct { double *w, *z; } turn;     /* n each: a sum of invariants that depend on p; z' of turning.c */
     int *pivot, *column;                /* 2 n, n: of the elimination; its columns in the order of pivots */
     int *relation;                      /* values of relations, work */
 };
@@ -147,6 +148,16 @@ int steady_adjoint_at(steady *, const limit *, const double *w, const costate_gr
 int steady_tangent2_at(steady *, const limit *, const costate_point *a, const costate_point *b, double *out);
 int steady_adjoint_tangent_at(steady *, const limit *, const costate_point *dx, const double *w,
                               const costate_gradient *g);
+
+/* turning.c: what invariants that depend on parameters add to the last k rows, along d or for weights nu of these rows:
+   to out (k), to_y (n), g.  dy: how y* moves along d.  known2: may second derivatives be formed? */
+int steady_turn_tangent(steady *, const limit *, const costate_point *d, double *out);
+int steady_turn_adjoint(steady *, const limit *, const double *nu, const costate_gradient *g);
+int steady_turn_known2(steady *, const limit *);
+int steady_turn_tangent2(steady *, const limit *, const costate_point *a, const double *dya, const costate_point *b,
+                         const double *dyb, double *out);
+int steady_turn_adjoint_tangent(steady *, const limit *, const costate_point *d, const double *dy, const double *nu,
+                                double *to_y, const costate_gradient *g);
 
 /* fixed.c: with options.fixed: p with the values of the steady state; a direction, in `room` (np); where a gradient is
    added, and its end, which adds it to the caller's.  Without them, these are what is given. */

@@ -45,7 +45,6 @@ static void fields(void **state)
     REFUSED(w.P.event = NULL, COSTATE_BAD_ARGUMENT, "problem.event is NULL");
     REFUSED(w.P.nevents = -1, COSTATE_BAD_ARGUMENT, "nevents");
     REFUSED(w.P.nm = -1, COSTATE_BAD_ARGUMENT, "nm");
-    REFUSED(w.P.nevents = 0, COSTATE_MISSING, "nm");                     /* nothing can ever write to memory */
     REFUSED(w.o.max_events = -1, COSTATE_BAD_ARGUMENT, "max_events");
     REFUSED(w.o.event_samples = -1, COSTATE_BAD_ARGUMENT, "event_samples");
     REFUSED(w.o.mode = -1, COSTATE_BAD_ARGUMENT, "mode");

@@ -1,6 +1,7 @@
 """fortran/costate.f90 says what costate.h says, costate_bvp.f90 what bvp.h, costate_ensembles.f90 what ensemble.h,
-costate_errors.f90 what accuracy.h, costate_operators.f90 what operators.h: constants, sizes and offsets as both
-compilers have them, procedures with their arguments.
+costate_errors.f90 what accuracy.h, costate_operators.f90 what operators.h, costate_steady.f90 what steady.h,
+costate_periodic.f90 what periodic.h: constants, sizes and offsets as both compilers have them, procedures with their
+arguments.
 
     test_fortran.py SOURCE LIBRARY FORTRAN COMPILER...     reports in the format of cmocka"""
 
@@ -16,7 +17,8 @@ from cases import run_all  # noqa: E402
 
 root, library, fortran, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 MODULES = {"costate": "costate", "bvp": "costate_bvp", "ensemble": "costate_ensembles",     # of each header
-           "accuracy": "costate_errors", "operators": "costate_operators"}
+           "accuracy": "costate_errors", "operators": "costate_operators", "steady": "costate_steady",
+           "periodic": "costate_periodic"}
 
 
 def source(name):
@@ -63,14 +65,15 @@ def c_kind(declaration):
     if "*" in declaration:
         return "p"
     kind = declaration.replace("const ", "").split()[0]
-    return {"void": "v", "costate_seed": "f", "costate_seed2": "f"}.get(kind, kind)
+    return {"void": "v", "costate_seed": "f", "costate_seed2": "f", "costate_periodic_seed": "f"}.get(kind, kind)
 
 
 def bindings(of):
     """The same of the module."""
     found = {}
     text = module(of)
-    text = text[text.index("interface", text.index("end interface")):text.index("contains")]
+    text = re.sub(r"abstract interface.*?end interface", "", text, flags=re.S)
+    text = text[text.index("interface"):text.index("contains")]
     head = r"\n *(?:(\w+\(\w+\)) function|subroutine) (costate_\w+)\((.*?)\) bind\(c(?:, name='(\w+)')?\)"
     for returned, name, arguments, named, body in re.findall(head + r"(.*?)end (?:function|subroutine)", text, re.S):
         kinds = {}
@@ -84,11 +87,12 @@ def bindings(of):
 
 def fortran_kind(declared):
     return {"integer(c_int)": "int", "real(c_double)": "double", "integer(c_size_t)": "size_t", "type(c_ptr)": "p",
-            "type(c_funptr)": "f", "integer(c_long)": "long"}[declared]
+            "type(c_funptr)": "f", "integer(c_long)": "long", "type(costate_map)": "costate_map"}[declared]
 
 
 def test_procedures():
-    for of, least in (("costate", 30), ("bvp", 16), ("ensemble", 2), ("accuracy", 2), ("operators", 10)):
+    for of, least in (("costate", 30), ("bvp", 16), ("ensemble", 2), ("accuracy", 2), ("operators", 10),
+                      ("steady", 8), ("periodic", 10)):
         c, f = prototypes(of), bindings(of)
         assert len(c) >= least, (of, len(c))
         for name in sorted(c.keys() | f.keys()):
@@ -123,12 +127,14 @@ def test_constants_and_layouts():
     assert len(words) > 40 and len(types) > 16
     with tempfile.TemporaryDirectory() as place:
         c = printed(place, "c.c", "#include <costate/bvp.h>\n#include <costate/ensemble.h>\n"
-                    "#include <costate/accuracy.h>\n#include <costate/operators.h>\n#include <stdio.h>\n"
+                    "#include <costate/accuracy.h>\n#include <costate/operators.h>\n#include <costate/steady.h>\n"
+                    "#include <costate/periodic.h>\n#include <stdio.h>\n"
                     '#define P(name, value) printf("%s %ld\\n", name, value)\n'
                     "int main(void)\n{\n" + "\n".join(in_c) + "\nreturn 0;\n}\n",
                     compiler + ["-I" + os.path.join(root, "include")])
         f = printed(place, "f.f90", "program layout\nuse costate\nuse costate_bvp\nuse costate_ensembles\n"
-                    "use costate_errors\nuse costate_operators\nimplicit none\n" +
+                    "use costate_errors\nuse costate_operators\nuse costate_steady\nuse costate_periodic\n"
+                    "implicit none\n" +
                     "\n".join(declared) + "\n" + "\n".join(in_fortran) + "\ncontains\n"
                     "integer(c_intptr_t) function at(p)\ntype(c_ptr), intent(in) :: p\nat = transfer(p, at)\n"
                     "end function\nend program\n",

@@ -1,6 +1,7 @@
 """test_sbml.py - models in SBML run as the specification says: each construct against a closed form, with gradients."""
 import math
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -15,6 +16,8 @@ import numpy as np                                                      # noqa: 
 import costate                                                          # noqa: E402
 from cases import Skipped, run_all                                      # noqa: E402
 from codegen import sbml                                                # noqa: E402
+from codegen.equations import read                                      # noqa: E402
+from codegen.sbml.export import export                                  # noqa: E402
 from codegen.tests.sbml_text import math as formula_of                  # noqa: E402
 from codegen.tests.sbml_text import (compartment, element, event, function, initial, model, parameters,  # noqa: E402
                                      reaction, rule, species)
@@ -289,6 +292,23 @@ def test_from_file():
             assert "Model.from_file" in str(fault) or "small.xml:1: this is not well-formed XML" in str(fault)
         else:
             raise AssertionError("not refused")
+
+
+def test_export():
+    """Models that costate-model --to-sbml writes are the same when they are read again"""
+    for name, t1 in (("bouncing_ball", 1.5), ("cascade", 1.0), ("dosing", 30.0), ("friction", 2.0), ("hares", 3.0),
+                     ("hires", 10.0), ("pollution", 1.0), ("population", 2.0)):
+        path = Path(ROOT, "models", name + ".eq")
+        before = costate.Model.from_file(path, compiled=False)
+        text = export(read.read(path), path.name)
+        after = costate.Model.from_file(file_of(text), compiled=False)
+        values = {}
+        for model_ in (before, after):
+            run = costate.Problem(model_, **SHARP).integrate((0.0, t1))
+            names = [re.sub(r"\W+", "_", q.rstrip("]")) for q in (*model_.states, *model_.costs, *model_.memory)]
+            values[model_] = dict(zip(names, [*run.y, *run.q, *run.m]))
+        for quantity, value in values[before].items():
+            assert math.isclose(values[after][quantity], value, rel_tol=1e-8, abs_tol=1e-9), f"{name}: {quantity}"
 
 
 def test_files_are_valid():
