@@ -1,46 +1,60 @@
-"""costate-model: equation files, chemical mechanisms and coefficient files to C.
+"""costate-model: equation files, chemical mechanisms, SBML models and coefficient files to C.
 
     costate-model FILE [-o NAME.c] [--lanes] [--json] [-I FOLDER]
     costate-model FILE --program [-o NAME.bin] [--json] [-I FOLDER]
     costate-model MECHANISM -o NAME.eq [-I FOLDER]
+    costate-model MODEL.xml -o NAME.eq
+    costate-model FILE --to-sbml [-o NAME.xml]
+    costate-model FILE --explain [-I FOLDER]
 
 FILE.eq holds equations in the language of docs/reference/equations.md; FILE.def, .kpp or .eqn a mechanism in the
-format of the Kinetic PreProcessor.  NAME.c and NAME.h are written, beside each other; without -o they are called as the
-model is, in the current directory.  A mechanism with -o NAME.eq becomes an equation file, which can be edited; files
-that it includes are also looked for in FOLDER and in $KPP_HOME/models.  FILE.toml holds the coefficients of a method:
-NAME.c, compiled with -shared -fPIC, is an object for costate_method_load.  With --lanes NAME.c also has maps that treat
-2, 4 or 8 members of an ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off
--fno-math-errno.  With --program the model is written as byte code, NAME.bin, which the library runs without a compiler
-(costate/program.h).  With --json NAME.json says what they have, for programs that load them: the name of the model, its
-quantities with their units, its sizes.  A fault is reported with file, line and column."""
+format of the Kinetic PreProcessor; FILE.xml or .sbml a model in SBML, level 2 or 3.  NAME.c and NAME.h are written,
+beside each other; without -o they are called as the model is, in the current directory.  A mechanism or a model in SBML
+with -o NAME.eq becomes an equation file, which can be edited; files that a mechanism includes are also looked for in
+FOLDER and in $KPP_HOME/models.  FILE.toml holds the coefficients of a method: NAME.c, compiled with
+-shared -fPIC, is an object for costate_method_load.  With --lanes NAME.c also has maps that treat 2, 4 or 8 members of
+an ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off -fno-math-errno.  With
+--program the model is written as byte code, NAME.bin, which the library runs without a compiler (costate/program.h).
+With --to-sbml it is written in SBML for other tools, as far as SBML can say it.  With --json NAME.json says what they
+have, for programs that load them: the name of the model, its quantities with their units, its sizes.  --explain writes
+no file: it prints what was understood, the states and parameters, running costs, outputs, events, relations, stops and
+conservation laws.  A fault is reported with file, line and column."""
 import sys
 from pathlib import Path
 
-from . import kinds
-from .equations import byte_code, c_file, eq_file, kpp, read
+from . import kinds, sbml
+from .equations import byte_code, c_file, eq_file, explain, kpp, read
 from .real import Refused
+from .sbml.export import export
 
 
 MECHANISMS = (".def", ".kpp", ".eqn")
+SBML = (".xml", ".sbml")
+OPTIONS = ("--lanes", "--json", "--program", "--to-sbml", "--explain")        # without a value
 # in files that are overwritten
 MARKS = ("written by costate-model", "for costate_method_load: made by codegen", byte_code.MARK)
 BEGINNING = 400                              # characters
 
 
-def write(source, out=None, lanes=False, as_json=False, folders=(), program=False):
+def write(source, out=None, lanes=False, as_json=False, folders=(), program=False, to_sbml=False):
     """Writes the files; their paths"""
     if Path(source).suffix == ".toml":
-        if lanes or as_json or program:
-            what = "lanes" if lanes else "json" if as_json else "program"
+        if lanes or as_json or program or to_sbml:
+            what = "lanes" if lanes else "json" if as_json else "program" if program else "to-sbml"
             raise Refused(f"{source}: --{what} is for models; this is a coefficient file")
         return put(named(out, Path(source).stem, ".c"), (".c",), [kinds.method_object(source)])
-    mechanism = Path(source).suffix in MECHANISMS
-    model, notes = kpp.read(source, folders) if mechanism else (read.read(source), [])
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
-    if out and Path(out).suffix == ".eq":
-        return [equation_file(Path(out), model, source, mechanism)]
+    to_equations = out and Path(out).suffix == ".eq"
+    if to_equations and Path(source).suffix not in (*MECHANISMS, *SBML):
+        raise Refused(f"{source}: only mechanisms ({', '.join(MECHANISMS)}) and SBML models ({', '.join(SBML)}) are "
+                      "written as equation files")
+    model, text = read_model(source, folders)
+    if to_equations:
+        return [equation_file(Path(out), text or eq_file.write(model, Path(source).name))]
     origin = Path(source).name
+    if to_sbml:
+        if lanes or as_json or program:
+            raise Refused(f"{source}: --to-sbml writes SBML alone, without --lanes, --json and --program")
+        return put(named(out, model.name, ".xml"), (".xml",), [export(model, origin)])
     if program:
         if lanes:
             raise Refused(f"{source}: --lanes is for C; byte code treats one member at a time")
@@ -52,6 +66,27 @@ def write(source, out=None, lanes=False, as_json=False, folders=(), program=Fals
     path = named(out, model.name, ".c")
     texts = c_file.write(model, origin, path.stem, lanes)
     return put(path, (".c", ".h", ".json"), texts if as_json else texts[:2])
+
+
+def read_model(source, folders):
+    """(Model, its text as an equation file or None)"""
+    suffix = Path(source).suffix
+    if suffix in SBML:
+        text = sbml.write(sbml.read(source)).text
+        return read.parse(text, Path(source).with_suffix(".eq")), text
+    if suffix not in MECHANISMS:
+        return read.read(source), None
+    model, notes = kpp.read(source, folders)
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+    return model, None
+
+
+def explained(source, folders):
+    """What was understood of a model, as text"""
+    if Path(source).suffix == ".toml":
+        raise Refused(f"{source}: --explain is for models; this is a coefficient file")
+    return explain.explain(read_model(source, folders)[0], Path(source).name)
 
 
 def named(out, name, suffix):
@@ -75,11 +110,8 @@ def put(path, suffixes, contents):
     return files
 
 
-def equation_file(path, model, source, mechanism):
-    """The path of the equation file of a mechanism; one that was edited is kept"""
-    if not mechanism:
-        raise Refused(f"{source}: only mechanisms ({', '.join(MECHANISMS)}) are written as equation files")
-    text = eq_file.write(model, Path(source).name)
+def equation_file(path, text):
+    """The path of the equation file that a mechanism or an SBML model becomes; one that was edited is kept"""
     try:
         if path.exists() and path.read_text(encoding="utf-8", errors="replace") not in ("", text):
             raise Refused(f"{path} exists and is another text, which may have been edited: remove it, or choose "
@@ -119,13 +151,18 @@ def main(args):
     args, out = taken(args, "-o")
     args, folders = taken(args, "-I")
     out = out[-1] if out else None
-    lanes, as_json, program = (option in args for option in ("--lanes", "--json", "--program"))
-    args = [a for a in args if a not in ("--lanes", "--json", "--program")]
+    lanes, as_json, program, to_sbml, told = (option in args for option in OPTIONS)
+    args = [a for a in args if a not in OPTIONS]
     if len(args) != 1 or args[0].startswith("-"):
         print(__doc__, file=sys.stdout if args in (["-h"], ["--help"]) else sys.stderr)
         return 0 if args in (["-h"], ["--help"]) else 2
     try:
-        write(args[0], out, lanes, as_json, folders, program)
+        if told and (out or lanes or as_json or program or to_sbml):
+            raise Refused(f"{args[0]}: --explain writes no file; call costate-model once more, without it")
+        if told:
+            print(explained(args[0], folders), end="")
+        else:
+            write(args[0], out, lanes, as_json, folders, program, to_sbml)
     except Refused as fault:
         print(fault, file=sys.stderr)
         return 1

@@ -24,6 +24,7 @@ module costate_errors
         type(c_funptr) :: at_time = c_null_funptr               ! costate_at_time
         type(c_ptr) :: ctx = c_null_ptr
         type(c_ptr) :: second = c_null_ptr                      ! costate_second
+        type(c_funptr) :: at_time_p = c_null_funptr             ! costate_at_time_p
     end type
 
     type, bind(c) :: costate_derivatives
@@ -90,6 +91,15 @@ module costate_errors
             real(c_double), value :: t
             real(c_double), intent(in) :: y(*)
             real(c_double), intent(inout) :: value(*), w(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_at_time_p(k, t, y, p, m, value, w, mu, ctx) bind(c)
+            import
+            integer(c_int), value :: k, m
+            real(c_double), value :: t
+            real(c_double), intent(in) :: y(*)
+            real(c_double), intent(in), optional :: p(*)
+            real(c_double), intent(inout) :: value(*), w(*), mu(*)
             type(c_ptr), value :: ctx
         end function
     end interface

@@ -171,19 +171,48 @@ def reactions(reader):
         raise Fault(reader.reaction_trees[0][0], "reactions on a grid are written as equations, with let for each rate")
     for place, left, right, tree in reader.reaction_trees:
         k = scope.node(tree, POINT, "a rate has no derivative in time")
-        reactants, net = {}, {}
+        reactants, changes = [], []          # (state, node of a coefficient)
         for count, (_, name, at) in left:
             kind, q = species(scope, name, at)
+            count = coefficient(scope, count)
+            if (g.const(count) or 0) < 0:
+                raise Fault(at, f"the rate cannot depend on minus {name}: only products may be subtracted")
             if kind == "parameter":
-                k = g.mul(k, g.pow(g.v("p", q.index), g.c(count)))
+                k = g.mul(k, g.pow(g.v("p", q.index), count))
             else:
-                reactants[q.index] = reactants.get(q.index, 0) + count
-                net[q.index] = net.get(q.index, 0) - count
+                reactants.append((q.index, count))
+                changes.append((q.index, g.neg(count)))
         for count, (_, name, at) in right:
             kind, q = species(scope, name, at)
             if kind == "state":
-                net[q.index] = net.get(q.index, 0) + count
-        model.reactions.append(Reaction(place, sorted(reactants.items()), [x for x in sorted(net.items()) if x[1]], k))
+                changes.append((q.index, coefficient(scope, count)))
+        react(model, place, k, reactants, changes)
+
+
+def coefficient(scope, count):
+    """The node of a stoichiometric coefficient"""
+    sign, tree = count
+    a = scope.node(tree, POINT, "a coefficient has no derivative in time")
+    return a if sign > 0 else scope.g.neg(a)
+
+
+def react(model, place, k, reactants, changes):
+    """A Reaction if its coefficients are numbers, else parts of equations"""
+    g = model.graph
+    if all(g.const(a) is not None for _, a in reactants + changes):
+        left, net = {}, {}
+        for index, a in reactants:
+            left[index] = left.get(index, 0) + g.const(a)
+        for index, a in changes:
+            net[index] = net.get(index, 0) + g.const(a)
+        model.reactions.append(Reaction(place, sorted(left.items()), [x for x in sorted(net.items()) if x[1]], k))
+        return
+    rate = k
+    for index, a in reactants:
+        rate = g.mul(rate, g.pow(model.state(index), a))
+    for index, a in changes:
+        change = g.neg(a) if model.implicit else a
+        model.equations[index] = g.add(model.equations[index], g.mul(change, rate))
 
 
 def species(scope, name, place):

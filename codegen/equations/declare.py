@@ -1,10 +1,15 @@
 """Declarations of an equation file: parameters, states, memory variables, modes, costs, outputs and macros."""
+from pathlib import Path
+
 from .model import Quantity
 from .nodes import FUNCTIONS, FUNCTIONS_OF_TWO
-from .scope import ALIASES, Let, Table
+from .scope import ALIASES, CONSTANTS, Let, Table
 from .syntax import AFTER, Fault
+from .table_file import rows_of_file
 
-RESERVED = {"t", "if", "sum", "min", "max", "mode", "not", "pow", *AFTER, *FUNCTIONS, *FUNCTIONS_OF_TWO, *ALIASES}
+RESERVED = {"t", "if", "piecewise", "sum", "min", "max", "mode", "not", "pow", *AFTER, *FUNCTIONS, *FUNCTIONS_OF_TWO,
+            *ALIASES}
+TABLES = ("linear", "steps", "cubic")
 MOST_COMPONENTS = 10_000                     # of a vector
 C_WORDS = set("""auto break case char const continue default do double else enum extern float for goto if inline int
 long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
@@ -19,6 +24,8 @@ class Declarations:
             raise Fault(place, f"{name} is a word of the language; choose another name")
         if name in self.scope.known or name in self.scope.vectors:
             raise Fault(place, f"{name} is declared twice")
+        if name in self.scope.constants:
+            raise Fault(place, f"{name} was used above as the number {CONSTANTS[name]:.6g}; declare it before that")
         self.scope.known[name] = what
 
     def quantities(self, kind, into, value=None):
@@ -149,11 +156,15 @@ class Declarations:
         self.declare(name, at, Let(at, arguments, self.tokens.expression()))
 
     def read_table(self, place):
-        """table NAME steps|linear (PLACE, VALUE), ..."""
+        """table NAME steps|linear|cubic (PLACE, VALUE), ..., or "FILE" column K"""
         name, at = self.tokens.take("name", "the name of a table")[1:]
-        linear = self.tokens.word("linear")
-        if not linear and not self.tokens.word("steps"):
-            raise Fault(self.tokens.place, f"expected steps or linear, found {self.tokens.found()}")
+        kind = next((kind for kind in TABLES if self.tokens.word(kind)), None)
+        if not kind:
+            raise Fault(self.tokens.place, f"expected {', '.join(TABLES[:-1])} or {TABLES[-1]}, found "
+                        + self.tokens.found())
+        if self.tokens.peek()[0] == "text":
+            self.declare(name, at, Table(at, kind, self.rows_of_file()))
+            return
 
         def row():
             self.tokens.take("(", "'(' and a row (PLACE, VALUE) of the table")
@@ -163,7 +174,18 @@ class Declarations:
             self.tokens.take(")", "')' behind the row")
             return x, value
         rows = self.tokens.commas(row)
-        self.declare(name, at, Table(at, linear, rows))
+        self.declare(name, at, Table(at, kind, rows))
+
+    def rows_of_file(self):
+        """"FILE" column K: beside the equation file; K is 2 if it is not given"""
+        _, text, place = self.tokens.next()
+        column = 2
+        if self.tokens.word("column"):
+            _, word, at = self.tokens.take("number", "the number of a column")
+            column = int(word) if word.isdigit() and len(word) < 6 else 0
+            if column < 2:
+                raise Fault(at, "values stand in column 2 or one behind it; column 1 has the places")
+        return rows_of_file(place, Path(self.source.path).parent, text[1:-1], column)
 
     def read_cost(self, place):
         name, at = self.tokens.take("name", "the name of a running cost")[1:]

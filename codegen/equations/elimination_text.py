@@ -23,6 +23,68 @@ static void transposed_%(kind)s(const %(type)s *restrict LU, int nrhs, %(type)s 
 }
 """
 
+LOOPS = """/* For each entry of LU: its element of A, or -1; the pivot that it is divided by, itself if it is one,
+   or -1; and the products of two entries before it that are subtracted. */
+%(tables)s
+
+/* LU of a complex matrix; whether it may be used */
+static int factor_complex(const number *restrict A, number *restrict LU)
+{
+    int safe = 1;
+    for (int e = 0; e < %(entries)d; e++) {
+        const number start = lu_from[e] < 0 ? (number){0, 0} : A[lu_from[e]];
+        number value = start;
+        for (int k = lu_first[e]; k < lu_first[e + 1]; k++) value = less(value, LU[lu_left[k]], LU[lu_right[k]]);
+        if (lu_pivot[e] < 0) LU[e] = value;
+        else if (lu_pivot[e] != e) {
+            LU[e] = times(value, LU[lu_pivot[e]]);
+            safe &= modulus(LU[e]) <= 1e3;
+        } else {
+            double size = modulus(start);
+            for (int k = lu_first[e]; k < lu_first[e + 1]; k++)
+                size += modulus(LU[lu_left[k]])*modulus(LU[lu_right[k]]);
+            safe &= size < 1e11*modulus(value);
+            LU[e] = inverse(value);
+        }
+    }
+    return safe;
+}
+
+/* out[to] = in[from] less products of entries and out, times the inverse pivot if there is one */
+typedef struct { const int *from, *to, *pivot, *first, *entry, *other; } triangle;
+
+static void substitute(const triangle *of, const number *restrict LU, const number *restrict in,
+                       number *restrict out)
+{
+    for (int i = 0; i < %(n)d; i++) {
+        number value = in[of->from[i]];
+        for (int k = of->first[i]; k < of->first[i + 1]; k++) value = less(value, LU[of->entry[k]], out[of->other[k]]);
+        out[of->to[i]] = of->pivot ? times(value, LU[of->pivot[i]]) : value;
+    }
+}
+
+%(triangles)s
+
+/* L U y = b with the rows in the order of the pivots, or U^T L^T y = b */
+static void solve_complex(const number *restrict LU, int nrhs, number *restrict x)
+{
+    number y[%(n)d];
+    for (int j = 0; j < nrhs; j++, x += %(n)d) {
+        substitute(&forward, LU, x, y);
+        substitute(&backward, LU, y, x);
+    }
+}
+
+static void transposed_complex(const number *restrict LU, int nrhs, number *restrict x)
+{
+    number y[%(n)d];
+    for (int j = 0; j < nrhs; j++, x += %(n)d) {
+        substitute(&transposed_forward, LU, x, y);
+        substitute(&transposed_backward, LU, y, x);
+    }
+}
+"""
+
 HELPERS = {                                 # name: text; those that are used, in this order
     "less": """static inline number less(number a, number b, number c)          /* a - b c */
 {

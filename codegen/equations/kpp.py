@@ -22,6 +22,7 @@ DUMMIES = {"hv", "prod", "dummy"}
 GENERIC = {"all_spec": ("var", "fix"), "var_spec": ("var",), "fix_spec": ("fix",)}
 DEEPEST = 10                                 # includes inside each other
 STANDARD = re.compile(r"atoms(_red)?(\.kpp)?$", re.I)         # elements, for checks of the balance of atoms
+FORTRAN = (".f90", ".f", ".f95", ".f03", ".f08")              # suffixes of files of modules, in either case
 QUOTED, LISTED = 60, 40                      # characters of code, and names, that a note shows
 LANGUAGES = {"c": "C", "fortran77": "F77", "fortran90": "F90", "fortran": "F90", "matlab": "MATLAB"}
 # Comments, which are {...}, or // to the end of the line; and inlined code, in which these characters mean others.
@@ -42,6 +43,11 @@ def same_places(text):
     return re.sub(r"(?<=\w)%(?=\w)", "_", text)
 
 
+def quoted(text):
+    """Words instead of texts that are arguments of rate laws, as in J('NO2 -> NO + O')"""
+    return re.sub(r"'[^'\n]*'", lambda m: re.sub(r"\W", "_", m.group()), text)
+
+
 class Reader:
     def __init__(self, path, folders=()):
         self.model, self.notes = Model(name_of(path)), []
@@ -58,7 +64,7 @@ class Reader:
         for name, kind in (("DEFVAR", "var"), ("DEFRAD", "var"), ("DEFFIX", "fix"), ("SETVAR", "var"),
                            ("SETRAD", "var"), ("SETFIX", "fix")):
             self.each(name, lambda tokens, kind=kind: self.declare(tokens, kind))
-        self.rates = Rates(self, kpp_code.read(self.blocks, self.language))
+        self.rates = Rates(self, kpp_code.read(self.blocks, self.language, self.modules()))
         self.each("INITVALUES", self.initial_value)
         self.rates.initial_concentrations()
         self.undeclared = not self.items["DEFVAR"]
@@ -101,7 +107,7 @@ class Reader:
             raise Refused(f"{path}: cannot be read: {fault.strerror}") from None
         code = []
         text = PARTS.sub(lambda m: self.part(m, code), shown)
-        source = Source(path, same_places(text), shown)
+        source = Source(path, same_places(quoted(text)), shown)
         whole = Source(path, same_places(shown), shown)
         self.blocks += [(kind.upper(), whole, start, end) for kind, start, end in code]
         marks = list(re.finditer(r"^[ \t]*#[ \t]*(\w+)", source.text, re.M))
@@ -153,6 +159,31 @@ class Reader:
         if not file or file.resolve() == path.resolve():
             raise source.refusal(Fault(at + 1, f"there is no {name}.def in {self.searched()}"))
         self.collect(file, depth + 1)
+
+    def modules(self):
+        """{name: source} of the modules that inlined code uses, and of those that these use, as far as their files are
+        found; used ones stand before"""
+        found, seen = {}, set()
+
+        def use(text):
+            for name in kpp_code.used_modules(text):
+                file = None if name in seen else self.module_file(name)
+                seen.add(name)
+                if file:
+                    shown = file.read_text(encoding="utf-8", errors="replace")
+                    use(shown)
+                    found[name] = Source(file, same_places(shown), shown)
+        for kind, source, start, end in self.blocks:
+            if kind.startswith("F90"):
+                use(source.text[start:end])
+        return found
+
+    def module_file(self, name):
+        for folder in self.folders:
+            for file in sorted(folder.glob("*")) if folder.is_dir() else ():
+                if file.stem.lower() == name and file.suffix.lower() in FORTRAN and file.is_file():
+                    return file
+        return None
 
     def searched(self):
         return ", ".join(dict.fromkeys(str(folder) for folder in self.folders)) + "; -I FOLDER names others"
@@ -241,19 +272,18 @@ class Reader:
         self.equations.append((label, place, left, right, self.source, tokens))
 
     def side(self, tokens, end):
-        out, sign = [], 1.0
-        while tokens.peek()[0] in ("+", "-"):
-            sign = -sign if tokens.next()[0] == "-" else sign
-        while True:
+        out, more = [], end != ":" or tokens.peek()[0] != end                  # products may be missing
+        while more:
+            sign = 1.0
+            while tokens.peek()[0] in ("+", "-"):
+                sign = -sign if tokens.next()[0] == "-" else sign
             at, text = tokens.place, tokens.next()[1] if tokens.peek()[0] == "number" else "1"
             count = number(at, text)
             tokens.skip("*")
             name, place = tokens.take("name", "a species")[1:]
             if name.lower() not in DUMMIES:
                 out.append((sign * count, self.species(name, place)))
-            if tokens.peek()[0] not in ("+", "-"):
-                break
-            sign = 1.0 if tokens.next()[0] == "+" else -1.0
+            more = tokens.peek()[0] in ("+", "-")
         if tokens.peek()[0] != end:
             raise Fault(tokens.place, f"expected + or '{end}', found {tokens.found()}")
         return out
@@ -295,6 +325,25 @@ class Reader:
                 raise source.refusal(Fault(place, f"the mechanism has more than {MOST_OPERATIONS} operations"))
         for (label, place, left, right, _, _), k in zip(self.equations, rates):
             self.react(place, left, right, k)
+        self.drop_unused()
+
+    def drop_unused(self):
+        """Parameters without a value that no rate depends on, as those of functions that were read in vain"""
+        g, m = self.g, self.model
+        used = {key[2] for key in g.variables([r.k for r in m.reactions], "p")}
+        kept = [q for q in m.parameters if q.index in used or not math.isnan(g.const(q.value))]
+        if len(kept) == len(m.parameters):
+            return
+        place = {q.index: k for k, q in enumerate(kept)}
+        old = [*(r.k for r in m.reactions), *m.labels]
+        new = dict(zip(old, g.mapped(old, lambda key: g.v("p", place.get(key[2], 0)) if key[1] == "p" else
+                                     g.v(*key[1:]))))
+        for r in m.reactions:
+            r.k = new[r.k]
+        m.labels = {new[a]: name for a, name in m.labels.items()}
+        for q in kept:
+            q.index = place[q.index]
+        m.parameters = kept
 
     def react(self, place, left, right, k):
         reactants, net = {}, {}

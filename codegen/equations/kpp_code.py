@@ -2,9 +2,11 @@
 
 Code is Fortran 90, Fortran 77, C or MATLAB.  A statement NAME = EXPRESSION that is always executed is an Assignment.
 Names that other statements change, in branches and loops, are assigned None: their values are not known.  Functions of
-Fortran whose statements are assignments can be called in rates.  Everything else is kept as text."""
+Fortran whose statements are assignments can be called in rates.  Of a module that is used, USE NAME, these functions
+are read, its constants, and subroutines without arguments whose statements are assignments: they stand for CALL NAME.
+Everything else is kept as text."""
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 LANGUAGES = ("F90", "C", "F77", "MATLAB")    # the first one with code is taken, if #LANGUAGE names no other
 PARTS = ("INIT", "GLOBAL", "DATA", "DECL", "RATES", "RCONST")        # in the order of their execution
@@ -13,6 +15,9 @@ TYPES = {
     "C": r"(?:(?:static|const|extern|register|unsigned|signed|long|short|double|float|int|char)\b\s*)+",
 }
 IGNORED = re.compile(r"(?:IMPLICIT|INTRINSIC|EXTERNAL|SAVE|RETURN|CONTINUE|CONTAINS|GLOBAL|PUBLIC|PRIVATE)\b", re.I)
+USE = re.compile(r"^[ \t]*USE\b(?:[ \t]*,[ \t]*\w+)?(?:[ \t]*::)?[ \t]*(\w+)[^\n]*", re.I | re.M)
+SUBROUTINE = re.compile(r"SUBROUTINE\s+(\w+)\s*(?:\(\s*\))?$", re.I)
+CALL = re.compile(r"CALL\s+(\w+)\s*(?:\(\s*\))?$", re.I)
 FUNCTION = re.compile(r"(?:[\w\s*]|\([^()]*\))*?\bFUNCTION\s+(\w+)\s*\(([^()]*)\)(?:\s*RESULT\s*\(\s*(\w+)\s*\))?$",
                       re.I)
 OPENS = {
@@ -49,17 +54,21 @@ class Function:
 class Code:
     assignments: list = field(default_factory=list)
     functions: dict = field(default_factory=dict)
+    subroutines: dict = field(default_factory=dict)      # name: its Assignments
     declared: set = field(default_factory=set)           # names of variables, in lower case
     unread: list = field(default_factory=list)           # (source, place, text)
 
 
-def read(blocks, language):
-    """blocks: [(kind, source, start, end)], with comments; language: that of #LANGUAGE, or ''"""
+def read(blocks, language, modules):
+    """blocks: [(kind, source, start, end)], with comments; language: that of #LANGUAGE, or ''; modules: {name: source}
+    of the files of modules that the code uses"""
     families = [language] if any(kind.startswith(language + "_") for kind, *_ in blocks) and language else []
     families += [f for f in LANGUAGES if any(kind in (f + "_INIT", f + "_RCONST", f + "_RATES") for kind, *_ in blocks)]
     code = Code()
     if not families:
         return code
+    for source in modules.values() if families[0] == "F90" else ():
+        Block(code, "F90", "MODULE", source, 0, len(source.text)).module()
     for part in PARTS:
         for kind, source, start, end in blocks:
             if kind == f"{families[0]}_{part}":
@@ -67,8 +76,20 @@ def read(blocks, language):
     for kind, source, start, end in blocks:
         language, _, part = kind.partition("_")
         if language == families[0] and part not in PARTS:
+            unused(source, modules, start, end)
             Block(code, families[0], part, source, start, end).whole(None, start, [], end)
     return code
+
+
+def used_modules(text):
+    """Names of the modules of statements USE NAME"""
+    return [name.lower() for name in USE.findall(fortran(text))]
+
+
+def unused(source, modules, start, end):
+    """Blanks the statements USE of modules that are read"""
+    text = USE.sub(lambda m: blank(m) if m[1].lower() in modules else m.group(), source.text[start:end])
+    source.text = source.text[:start] + text + source.text[end:]
 
 
 class Block:
@@ -102,6 +123,29 @@ class Block:
         if inside:
             self.whole(None, *inside, self.end)
 
+    def module(self):
+        """Its constants, functions, and subroutines without arguments; what else is in it is left out"""
+        part, inside, depth = None, [], 0
+        for start, end in self.statements():
+            text = " ".join(self.text[start:end].split())
+            if re.match(r"(?:END\s*)?MODULE\b", text, re.I):
+                continue
+            opens, closes = self.opens(text), self.closes(text)
+            if depth == 0 and opens:
+                function, called = FUNCTION.match(text), SUBROUTINE.match(text)
+                part = self.function(text) if function else Function(called[1].lower(), [], "", []) if called else None
+                inside = []
+            elif depth == 0 and re.match(TYPES["F"], text, re.I) and re.search(r"\bPARAMETER\b.*::", text, re.I):
+                self.declaration(start, end, False)
+            inside.append((start, end))
+            depth += opens - closes
+            if part and depth == 0 and self.body(part, inside[1:-1]):
+                if part.result:
+                    self.code.functions.setdefault(part.name, part)
+                else:
+                    self.code.subroutines[part.name] = part.body
+            part = part if depth else None
+
     def statements(self):
         """(start, end) of each, without blank ones"""
         split = {"F": r"[^;\n]+", "M": r"[^;\n]+", "C": r"[^;{}]*\{|\}|[^;{}]+"}[self.language]
@@ -121,6 +165,11 @@ class Block:
     def one(self, start, end, text):
         start += len(self.text[start:end]) - len(self.text[start:end].lstrip())
         if IGNORED.match(text) or self.closes(text):
+            return
+        called = CALL.match(text)
+        if called and called[1].lower() in self.code.subroutines:
+            self.code.assignments += [replace(a, initial=self.part != "RCONST")
+                                      for a in self.code.subroutines[called[1].lower()]]
             return
         declaration = re.match(TYPES.get(self.language, r"(?!)"), text, re.I)
         constants = re.match(r"PARAMETER\s*\(", text, re.I) if self.language == "F" else None

@@ -11,6 +11,7 @@ from .syntax import Fault, Tokens, number
 ALIASES = {"abs": "fabs", "dexp": "exp", "dlog": "log", "alog": "log", "dlog10": "log10", "alog10": "log10",
            "dsqrt": "sqrt", "dabs": "fabs"}
 LEAST, LARGEST = {"min", "dmin1", "amin1", "fmin"}, {"max", "dmax1", "amax1", "fmax"}
+SIGNS = {"sign", "dsign"}                    # of Fortran: the modulus of the first with the sign of the second argument
 SAME = {"real", "dble", "float"}             # functions that change the type of a number
 ARRAYS = {"c", "var", "fix"}                 # of concentrations, by ind_NAME
 LONGEST = 60                                 # characters of a rate law that a parameter is described with
@@ -111,6 +112,9 @@ class Rates:
             return g.f(known, self.value(trees[0]))
         if low == "pow" and len(trees) == 2:
             return g.pow(*(self.value(x) for x in trees))
+        if low in SIGNS and len(trees) == 2:
+            a, b = (self.value(x) for x in trees)
+            return g.sel(g.cmp("<", b, g.c(0)), g.neg(g.f("fabs", a)), g.f("fabs", a))
         if low in SAME and trees:
             return self.value(trees[0])
         return self.unknown(text_of(tree))
@@ -135,7 +139,8 @@ class Rates:
                 self.local[a.name] = self.evaluated(a)
                 if self.local[a.name] is None:
                     return self.unknown(text_of(tree))
-            return self.local.get(function.result, self.unknown(text_of(tree)))
+            result = self.local.get(function.result)
+            return self.unknown(text_of(tree)) if result is None else result
         finally:
             self.local, self.before, self.reader.source = kept
 

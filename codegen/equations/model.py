@@ -114,12 +114,13 @@ class Model:
         return self.graph.v("y", index, offsets)
 
     def kinetics(self, reactions=None):
-        """f with the reactions (all, or those given): the sum over them of net changes times rates, as nodes"""
-        g, f = self.graph, list(self.equations)
+        """f with the reactions (all, or those given): the sum over them of net changes times rates, as nodes.  Of a
+        residual y' - f they are subtracted."""
+        g, f, sign = self.graph, list(self.equations), -1 if self.implicit else 1
         for r in self.reactions if reactions is None else reactions:
             rate = r.k
             for i, exponent in r.left:
                 rate = g.mul(rate, g.pow(self.state(i), g.c(exponent)))
             for i, number in r.net:
-                f[i] = g.add(f[i], g.mul(g.c(number), rate))
+                f[i] = g.add(f[i], g.mul(g.c(sign*number), rate))
         return f

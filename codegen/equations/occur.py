@@ -14,6 +14,7 @@ class Occurrences:
             raise Fault(at, f"event {name} is declared twice")
         self.event = Event(name, at)
         self.model.events.append(self.event)
+        self.events_read.add(name)
         if self.tokens.word("at"):
             self.timed.append((self.event, self.times()))
         elif self.tokens.word("when"):

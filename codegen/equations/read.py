@@ -5,13 +5,15 @@ from ..real import Refused
 from . import start_limit
 from .assemble import assemble
 from .declare import C_WORDS, Declarations
+from .included import Includes, as_text
 from .model import HIGH, LOW, PERIODIC, WALL, ZERO, Axis, Model, Quantity
 from .occur import Occurrences
 from .scope import TOO_DEEP, Scope
-from .syntax import Fault, Source, Tokens, near, number
+from .syntax import Fault, Source, Tokens, near
+from .table_file import inlined
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
-              "table", "cost", "output", "event", "start", "stop", "kinks", "reactions")
+              "table", "cost", "output", "event", "start", "stop", "kinks", "reactions", "include")
 MOST_AXES = 3
 
 
@@ -34,14 +36,26 @@ def parse(text, path):
         raise source.refusal(fault) from None
 
 
+def self_contained(text, path):
+    """The text of an equation file with what other files contribute to it: included ones, and rows of tables"""
+    source = Source(path, text)
+    try:
+        reader = Reader(source)
+    except Fault as fault:
+        raise source.refusal(fault) from None
+    return inlined(as_text(reader) if source.included else text, path)
+
+
 def name_of_file(path):
     name = Path(path).stem
     return name if name.isidentifier() and name.isascii() else "model"
 
 
-class Reader(Declarations, Occurrences):
-    def __init__(self, source):
-        self.tokens = Tokens(source.tokens())
+class Reader(Declarations, Occurrences, Includes):
+    STATEMENTS = STATEMENTS
+
+    def __init__(self, source, depth=0):
+        self.tokens, self.source, self.depth = Tokens(source.tokens()), source, depth
         self.model = Model(name_of_file(source.path))
         self.scope = Scope(self.model)
         self.equations = []                  # (place, left tree, right tree, loop tree or None)
@@ -50,7 +64,7 @@ class Reader(Declarations, Occurrences):
         self.declared = []                   # (boundary, axis, end, what, place)
         self.start_limit = None
         self.kinks = self.branches = False
-        self.event = None
+        self.event, self.events_read = None, set()
         self.assignments = []                # (event, place, target token, indices, op, tree)
         self.guards = []                     # (event, tree)
         self.timed = []                      # (event, or None for stops; times as Occurrences.times reads them)
@@ -62,6 +76,7 @@ class Reader(Declarations, Occurrences):
                     self.statement()
                 except RecursionError:
                     raise Fault(place, TOO_DEEP) from None
+        self.check_includes()
         assemble(self)
 
     # ---- statements ----
@@ -208,9 +223,6 @@ class Reader(Declarations, Occurrences):
         left = self.side("->", "<->")
         both = self.tokens.next()[0] == "<->"
         right = self.side(":")
-        for count, (_, name, at) in [*left, *(right if both else [])]:
-            if count < 0:
-                raise Fault(at, f"the rate cannot depend on minus {name}: only products may be subtracted")
         self.tokens.take(":", "':' and the rate constant")
         self.reaction_trees.append((place, left, right, self.rate()))
         if both:
@@ -218,7 +230,8 @@ class Reader(Declarations, Occurrences):
             self.reaction_trees.append((place, right, left, self.rate()))
 
     def side(self, *ends):
-        """[(coefficient, name token)]; nothing, if it is 0 or empty; on the right also A - B"""
+        """[(coefficient, name token)]; nothing, if it is 0 or empty; on the right also A - B.  A coefficient is (sign,
+        tree of a number or of an expression in parentheses)"""
         out, sign = [], 1
         if self.tokens.peek()[0] in ends:
             return out
@@ -230,10 +243,11 @@ class Reader(Declarations, Occurrences):
             self.tokens.next()
             sign = -1
         while True:
-            at, text = self.tokens.place, self.tokens.next()[1] if self.tokens.peek()[0] == "number" else "1"
-            count = number(at, text)
-            self.tokens.skip("*")
-            out.append((sign * count, self.tokens.take("name", "a species")))
+            count = ("number", self.tokens.place, "1")
+            if self.tokens.peek()[0] in ("number", "("):
+                count = self.tokens.operand()
+                self.tokens.skip("*")
+            out.append(((sign, count), self.tokens.take("name", "a species")))
             if self.tokens.peek()[0] not in ("+", "-"):
                 break
             sign = 1 if self.tokens.next()[0] == "+" else -1

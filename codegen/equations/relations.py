@@ -118,9 +118,10 @@ class Maker:
         return g.builders()[key[0]](*(self.partly(b, plain, new) for b in key[1:]))
 
     def condition(self, at, a, b):
-        """The comparison itself where it cannot change between events"""
+        """The comparison itself where it cannot change between events, as in x < x, whose guard would be 0"""
         g, op = self.g, self.g.nodes[at][1]
-        stays = op in ("==", "!=") or is_switch(g, op, a, b) or not self.may_hold(at, [a, b])
+        stays = op in ("==", "!=") or is_switch(g, op, a, b) or not self.may_hold(at, [a, b]) or \
+            g.const(g.sub(a, b)) is not None
         return g.cmp(op, a, b) if stays else self.held(op, a, b)
 
     def held(self, op, a, b):

@@ -1,9 +1,14 @@
 """Expressions as trees become nodes: names are looked up, macros expanded, indices of fields become offsets."""
+import math
+
 from .nodes import FUNCTIONS, FUNCTIONS_OF_TWO, HOLDS
 from .syntax import Fault, near, number
+from .table_file import spline_pieces
 
 ALIASES = {"abs": "fabs", "ln": "log"}
-WRITTEN_OUT = {"pow": 2, "sign": 1, "mod": 2}     # and how many arguments they have; names of quantities, too
+# functions, and how many arguments they have; names of quantities, too
+WRITTEN_OUT = {"pow": 2, "sign": 1, "mod": 2, "heaviside": 1}
+CONSTANTS = {"pi": math.pi, "e": math.e}     # unless the file declares these names
 MOST_OPERATIONS = 2_000_000                  # nodes of a graph
 TOO_DEEP = "expressions, names and macros are too deep inside each other; give parts of them names of their own"
 MOST_EXPANSIONS = 500_000                    # of macros
@@ -24,13 +29,13 @@ class Let:
 
 
 class Table(Let):
-    """A function of one argument, given at places that increase.  rows: trees (place, value).  linear: between them it
-    is interpolated; else it has the value of the last place that is not behind the argument.  Two rows with the same
-    place are a step.  Outside it has the first and the last value."""
+    """A function of one argument, given at places that increase.  rows: trees (place, value).  kind: linear or cubic,
+    what interpolates between them, or steps, with the value of the last place that is not behind the argument.  Two
+    rows of a linear table with the same place are a step.  Outside it has the first and the last value."""
 
-    def __init__(self, place, linear, rows):
+    def __init__(self, place, kind, rows):
         super().__init__(place, ["x"], None)
-        self.linear, self.rows, self.places = linear, rows, None
+        self.kind, self.rows, self.places = kind, rows, None
 
 
 class Argument:
@@ -53,6 +58,7 @@ class Scope:
         self.forbidden = ""                  # what is said of others
         self.made = {}                       # (let, shift or arguments, allowed): node
         self.expanded = 0                    # macros
+        self.constants = set()               # of CONSTANTS: names that were used
 
     # ---- entry ----
 
@@ -189,7 +195,7 @@ class Scope:
             macros = [k for k, x in self.known.items() if isinstance(x, Let) and x.arguments]
             raise Fault(place, f"{name} is not a function" + near(name, [*FUNCTIONS, *FUNCTIONS_OF_TWO, *ALIASES,
                                                                         *WRITTEN_OUT, "min", "max", "if", "sum",
-                                                                        *macros]))
+                                                                        "piecewise", *macros]))
         if len(given) != wanted:
             raise Fault(place, f"{name} needs {wanted} argument{'s' * (wanted > 1)}, not {len(given)}")
         if name in WRITTEN_OUT:
@@ -202,6 +208,10 @@ class Scope:
     def _sign(self, a):
         g, zero = self.g, self.g.c(0)
         return g.sel(g.cmp(">", a, zero), g.c(1), g.sel(g.cmp("<", a, zero), g.c(-1), zero))
+
+    def _heaviside(self, a):
+        """The unit step, 1 at 0"""
+        return self.g.sel(self.g.cmp("<", a, self.g.c(0)), self.g.c(0), self.g.c(1))
 
     def _mod(self, a, b):
         """What is left of a behind whole multiples of b, with the sign of b"""
@@ -233,7 +243,9 @@ class Scope:
         g, at = self.g, self._places(table)
         values = [self._value(tree, {}, shift, depth + 1) for _, tree in table.rows]
         pieces = list(zip([*at[1:], None], values))            # (end, what it is before that)
-        if table.linear:
+        if table.kind == "cubic":
+            pieces = [(at[0], values[0]), *spline_pieces(g, at, values, x), (None, values[-1])]
+        if table.kind == "linear":
             lines = [(end, g.add(v, g.mul(g.div(g.sub(w, v), g.c(end - start)), g.sub(x, g.c(start)))))
                      for start, end, v, w in zip(at, at[1:], values, values[1:]) if start < end]
             pieces = [(at[0], values[0]), *lines, (None, values[-1])]
@@ -252,10 +264,10 @@ class Scope:
             places = [self.number(tree, "a place in a table") for tree, _ in table.rows]
             table.places, (self.allowed, self.forbidden) = places, known
             for k in range(1, len(places)):
-                step = table.linear and places[k - 1] == places[k] and places[k - 2:k - 1] != [places[k]]
+                step = table.kind == "linear" and places[k - 1] == places[k] and places[k - 2:k - 1] != [places[k]]
                 if not places[k - 1] < places[k] and not step:
                     raise Fault(table.rows[k][0][1], "the places in a table must increase" +
-                                "; two rows with the same place are a step" * table.linear)
+                                "; two rows with the same place are a step" * (table.kind == "linear"))
         return table.places
 
     # ---- names ----
@@ -281,6 +293,9 @@ class Scope:
         known = self.known.get(name)
         if isinstance(known, Let):
             return self._let(tree, known, bound, shift, depth)
+        if name in CONSTANTS and name not in self.known and name not in self.vectors and indices is None:
+            self.constants.add(name)
+            return self.g.c(CONSTANTS[name])
         kind, what, offsets = self._quantity(place, name, indices, bound, shift)
         if kind in ("state", "parameter", "memory"):
             space = {"state": "y", "parameter": "p", "memory": "m"}[kind]

@@ -12,7 +12,7 @@ from ..real import Refused
 SYMBOLS = r"<->|->|\*\*|:=|\+=|==|!=|>=|<=|\.\.|[-+*/^()\[\],:;=<>'|]"
 TOKEN = re.compile(rf"""(?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eEdD][-+]?\d+)?)|(?P<name>[A-Za-z_]\w*)
     |(?P<symbol>{SYMBOLS})|(?P<unit>\{{[^}}\n]*\}})|(?P<text>"[^"\n]*")|(?P<newline>\n)""", re.X | re.A)
-BLANK = re.compile(r"[ \t\r]*(?:\#[^\n]*)?")
+BLANK = re.compile(r"[ \t\r]*(?:(?:\#|//)[^\n]*)?")      # with a comment to the end of the line
 OPENING, CLOSING = ("(", "["), (")", "]")
 DEEPEST = 100                                # parentheses inside each other: Python's stack
 QUOTED = 60                                  # characters of a file that a refusal quotes
@@ -34,8 +34,17 @@ class Source:
 
     def __init__(self, path, text, shown=None):
         self.path, self.text, self.shown = str(path), text, text if shown is None else shown
+        self.included = []                   # (place of its first character, Source) of other files
+
+    def extent(self):
+        """The last place, with those of included files"""
+        base, last = self.included[-1] if self.included else (0, None)
+        return base + last.extent() if last else len(self.shown)
 
     def refusal(self, fault):
+        for base, other in reversed(self.included):
+            if fault.place >= base:
+                return other.refusal(Fault(fault.place - base, fault.what))
         place = min(fault.place, len(self.shown))
         start = self.shown.rfind("\n", 0, place) + 1
         end = self.shown.find("\n", place)
@@ -65,7 +74,9 @@ class Source:
                 raise Fault(at, self._strange(self.text[at]))
             kind, text = m.lastgroup, m.group()
             depth += (text in OPENING) - (text in CLOSING)
-            if kind != "newline" or depth <= 0 and not (out and out[-1][1] == ","):
+            if text == ";" and depth <= 0:                # ends a statement, as the end of a line does
+                out.append(("\n", text, at))
+            elif kind != "newline" or depth <= 0 and not (out and out[-1][1] == ","):
                 out.append((text if kind in ("symbol", "newline") else kind, text, at))
             at = m.end()
         return out + [("\n", "\n", at), ("end", "", at)]
@@ -227,7 +238,7 @@ class Tokens:
         return ("unary", place, "-", a) if minus else a
 
     def _power(self):
-        a = self._atom()
+        a = self.operand()
         if self.peek()[0] in ("^", "**"):
             place = self.next()[2]
             self.depth += 1
@@ -238,7 +249,8 @@ class Tokens:
             return ("binary", place, "^", a, b)
         return a
 
-    def _atom(self):
+    def operand(self):
+        """A number, a name, a call, or an expression in parentheses"""
         kind, text, place = self.peek()
         if kind == "number":
             self.next()
@@ -283,6 +295,8 @@ class Tokens:
             a = self.expression()
             self.take(",", "',' and the value where it does not")
             out = ("if", place, c, a, self.expression())
+        elif name == "piecewise":
+            out = self._piecewise(place)
         elif name == "sum" and self.peek(1)[0] == "=":
             index = self.take("name", "an index")[1]
             low, high = self.range("=")
@@ -292,6 +306,19 @@ class Tokens:
             out = ("call", place, name, self.commas(self.expression) if self.peek()[0] != ")" else [])
         self.take(")")
         return out
+
+    def _piecewise(self, place):
+        """VALUE, CONDITION, ..., VALUE: the value of the first condition that holds, or the last one"""
+        pairs, a = [], self.expression()
+        while self.peek()[0] == "," or not pairs:
+            self.take(",", "',' and the condition for the value before it")
+            c = self.condition()
+            self.take(",", "',' and another value: the last one is that where no condition holds")
+            pairs.append((c, a))
+            a = self.expression()
+        for c, value in reversed(pairs):
+            a = ("if", place, c, value, a)
+        return a
 
     def range(self, before):
         self.take(before)

@@ -7,6 +7,7 @@ import unittest
 from pathlib import Path
 
 from codegen import command
+from codegen.tests.sbml_text import model, parameters, rule
 
 MECHANISM = "#INCLUDE s.spc\n#EQUATIONS\nA = B : K1;\n#INITVALUES\nA = 2;\n"
 SPECIES = "#DEFVAR\nA = IGNORE; B = IGNORE;\n"
@@ -45,6 +46,23 @@ class Command(unittest.TestCase):
         os.mkfifo("pipe.c")                                                   # it does not wait for a writer
         self.assertIn("pipe.c is not a file that can be written", self.run_with("decay.eq", "-o", "pipe.c")[1])
 
+    def test_explain(self):
+        """prints, and writes nothing; with notes about mechanisms"""
+        before = sorted(os.listdir())
+        status, said = self.run_with("--explain", "decay.eq")
+        self.assertEqual((status, said.split("\n")[0]), (0, "model decay"))
+        status, said = self.run_with("mech.def", "--explain", "-I", "species")
+        self.assertEqual(status, 0)
+        self.assertIn("note: the mechanism gives no value for K1", said)
+        self.assertIn("conservation laws", said)
+        for more in (("-o", "x.c"), ("--json",), ("--lanes",), ("--program",)):
+            status, said = self.run_with("decay.eq", "--explain", *more)
+            self.assertEqual((status, said), (1, "decay.eq: --explain writes no file; call costate-model once more, "
+                                              "without it\n"))
+        status, said = self.run_with("rk.toml", "--explain")
+        self.assertEqual((status, said), (1, "rk.toml: --explain is for models; this is a coefficient file\n"))
+        self.assertEqual(sorted(os.listdir()), before)
+
     def test_include_folders(self):
         status, said = self.run_with("mech.def")
         self.assertEqual(status, 1)
@@ -65,6 +83,19 @@ class Command(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("mech.eq exists and is another text, which may have been edited", said)
         self.assertIn("only mechanisms", self.run_with("decay.eq", "-o", "again.eq")[1])
+
+    def test_models_in_sbml(self):
+        Path("grows.xml").write_text(model(("Parameters", parameters("false", x=1)), ("Rules", rule("rate", "x", "x"))),
+                                     encoding="utf-8")
+        for _ in range(2):
+            self.assertEqual(self.run_with("grows.xml", "-o", "grows.eq"), (0, ""))
+        self.assertIn("x' = x\n", Path("grows.eq").read_text(encoding="utf-8"))
+        self.assertEqual(self.run_with("grows.xml"), (0, ""))
+        self.assertIn("written by costate-model from grows.xml", Path("small.c").read_text(encoding="utf-8"))
+        Path("grows.eq").write_text("state x = 1\nx' = 2*x\n", encoding="utf-8")
+        self.assertIn("which may have been edited", self.run_with("grows.xml", "-o", "grows.eq")[1])
+        Path("grows.xml").write_text("<sbml", encoding="utf-8")
+        self.assertEqual(self.run_with("grows.xml"), (1, "grows.xml:1: this is not well-formed XML: unclosed token\n"))
 
     def test_wrong_calls(self):
         for args in ((), ("decay.eq", "mech.def"), ("--lane", "decay.eq"), ("decay.eq", "-o")):

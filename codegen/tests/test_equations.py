@@ -72,7 +72,7 @@ FAULTS = [
     ("state x\nx' = 1\nevent e when x falls within u\n", "3:22: expected 'in MODE', 'terminal', 'passes', "
      "'fires at start' or 'ignored at start', found 'within'"),
     ("state x\nx' = 1\ncost q' = x\nevent e at 1\n  q := 2", "5:3: q is a running cost: an event adds to it"),
-    ("table f smooth (1, 2)\nstate x", "1:9: expected steps or linear, found 'smooth'"),
+    ("table f smooth (1, 2)\nstate x", "1:9: expected linear, steps or cubic, found 'smooth'"),
     ("table f steps 1, 2\nstate x", "1:15: expected '(' and a row (PLACE, VALUE) of the table, found '1'"),
     ("table f steps (1, 2\nstate x", "2:1: expected an operator before 'state'"),
     ("table f steps (1, 1), (1, 2)\nstate x\nx' = f(t)", "1:24: the places in a table must increase"),
@@ -105,6 +105,18 @@ FAULTS = [
     ("state x, y\nlet a0 = x\n" + "".join(f"let a{k + 1} = max({k}, max({k}.5, max({k}.7, sin(a{k}))))\n"
                                           for k in range(60)) + "x' = a30\ny' = a60",
      "64:6: more than 240 conditions are inside each other"),
+    ("parameter a = 2*e\nstate x, e\nx' = 1", "2:10: e was used above as the number 2.71828; declare it before"),
+    ("state x\nx' = e[2]", "2:6: e is not declared"),
+    ("state x\nx' = piecewise(x)", "2:17: expected ',' and the condition for the value before it, found ')'"),
+    ("state x\nx' = piecewise(x, x > 1)", "2:24: expected ',' and another value: the last one is that where no"),
+    ("state x\nx' = piecewise(x, 1, 2)", "2:20: expected a comparison (< <= > >= == !=), found ','"),
+    ("state x\nx' = heaviside(x, 1)", "2:6: heaviside needs 1 argument, not 2"),
+    ("state A, B\n(x') A -> B : 1", "2:2: x is not declared"),
+    ("state A, B\n(A') A -> B : 1", "2:2: A' may not occur here: a coefficient has no derivative in time"),
+    ("state A, B\n(1 - 2) A -> B : 1", "2:9: the rate cannot depend on minus A: only products may be subtracted"),
+    ("state A, B\n(1/0) A -> B : 1", "2:4: division by zero"),
+    ("state A, B\n(2 A -> B : 1", "2:4: expected an operator before 'A'; products are written with *"),
+    ("state x; x' = y; z' = 1", "1:15: y is not declared"),
     ("model while\nstate x\nx' = 1", "1:1: while is a word of C"),
 ]
 
@@ -153,6 +165,52 @@ class Language(unittest.TestCase):
                              ("abs(-2)", 2), ("ln(1)", 0), ("sum(k = 1..4, k^2)", 30), ("pow(2, 5)", 32),
                              ("if(1 < 2 and not 3 < 2, 5, 6)", 5), ("if(1 > 2 or (2 > 3), 5, 6)", 6)):
             self.assertEqual(self.value(text), wanted, text)
+
+    def test_comments_and_separators(self):
+        """# and // to the end of the line; a semicolon ends a statement, also that of an event"""
+        m = self.model("parameter a = 6 // 2; b = 1\nstate x = 1; state y # ; z\nx' = a; y' = 2;\n;\n"
+                       "event e at 1; x += 1; y := 2\n// x' = 3")
+        self.assertEqual([m.graph.const(f) for f in m.equations], [None, 2])
+        self.assertEqual(m.graph.const(m.parameters[0].value), 6)
+        self.assertEqual(sorted(m.events[0].jumps), [("y", 0), ("y", 1)])
+
+    def test_constants(self):
+        """pi and e, unless the file declares them; not first the one and then the other"""
+        self.assertEqual(self.value("cos(pi)*log(e)"), -1)
+        m = self.model("state e = 2, x\nlet f(pi) = pi*e\ne' = sum(pi = 1..2, pi)\nx' = f(3)")
+        self.assertEqual(m.graph.const(m.equations[0]), 3)
+        self.assertEqual(m.equations[1], m.graph.mul(m.graph.c(3), m.state(0)))
+
+    def test_piecewise_is_if(self):
+        """the value of the first condition that holds; the last one where none does"""
+        for x, wanted in ((0.5, 1), (1.5, 2), (2.5, 3), (1, 2)):
+            self.assertEqual(self.value(f"piecewise(1, {x} < 1, 2, {x} < 2 and not {x} < 0, 3)"), wanted)
+        one = self.model("state x\nx' = piecewise(x, t < 1, 2*x, x > 3, 5)")
+        other = self.model("state x\nx' = if(t < 1, x, if(x > 3, 2*x, 5))")
+        self.assertEqual(one.graph.nodes, other.graph.nodes)
+
+    def test_heaviside(self):
+        for x, wanted in ((-0.1, 0), (0, 1), (0.1, 1)):
+            self.assertEqual(self.value(f"heaviside({x})"), wanted)
+
+    def test_coefficients_may_be_expressions(self):
+        """exponents on the left; numbers remain reactions, others become parts of equations"""
+        m = self.model("parameter n = 2\nstate A, B, C\n"
+                       "(3 - 1) A -> (1/2)*B + 3C : 5\n(n) A + B -> (t) B - (n*A) C : n")
+        self.assertEqual([(r.left, r.net) for r in m.reactions], [([(0, 2)], [(0, -2), (1, 0.5), (2, 3)])])
+        at = {("y", 0): 3.0, ("y", 1): 5.0, ("y", 2): 7.0, ("p", 0): 2.0, ("t", 0): 11.0}
+        first, second = 5*3**2, 2*3**2*5
+        self.assertEqual(evaluate(m.graph, m.kinetics(), at),
+                         [-2*first - 2*second, first/2 - second + 11*second, 3*first - 2*3*second])
+
+    def test_reactions_of_a_residual(self):
+        """F = y' - f also for what reactions add to f"""
+        for count in ("", "(k)"):
+            m = self.model(f"parameter k = 1\nstate A, B, C\n(1 + C^2)*C' = 0\nA -> {count} B : 10")
+            at = {("y", 0): 2.0, ("y", 1): 1.0, ("y", 2): 1.0, ("p", 0): 1.0, ("t", 0): 0.0}
+            at |= {("yp", 0): -20.0, ("yp", 1): 20.0, ("yp", 2): 0.0}
+            self.assertTrue(m.implicit)
+            self.assertEqual(evaluate(m.graph, m.kinetics(), at), [0, 0, 0])
 
     def test_mass_matrix_from_left_sides(self):
         m = self.model("state x, y\nalgebraic z\n2*x' + y' = z\ny' - x'/4 = 1 + x\n0 = x + y + z")

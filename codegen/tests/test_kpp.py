@@ -167,6 +167,53 @@ class InlinedCode(unittest.TestCase):
                      "mech.def:21: USE constants"):
             self.assertIn(text, notes[0])
 
+    def test_modules(self):
+        """USE NAME: constants, functions and subroutines without arguments of its file, and of modules that it uses"""
+        first = ("! rates\nMODULE first\n  USE Second, ONLY: base\n  IMPLICIT NONE\n"
+                 "  REAL(dp), PARAMETER :: half = 0.5\n  REAL(dp) :: M, k1\nCONTAINS\n"
+                 "  SUBROUTINE set_all()\n    k1 = half*base(TEMP) &\n     + RO2\n"
+                 "  END SUBROUTINE set_all\n  SUBROUTINE other(x)\n    k2 = x\n  END SUBROUTINE other\n"
+                 "  FUNCTION hard(x) RESULT(k)\n    IF (x > 0) THEN\n      k = unseen\n    END IF\n"
+                 "  END FUNCTION hard\nEND MODULE first\n")
+        second = "module second\ncontains\n  real function base(T)\n    base = 2*exp(-100/T)\n  end function\n" \
+            "end module\n"
+        text = SPECIES + "#EQUATIONS\nA = B : k1;\nB = C : base(200.0);\nC = A : hard(1.0);\nA = C : k2;\n" \
+            "#INLINE F90_RCONST_USE\n  USE first\n  USE third\n#ENDINLINE\n#INLINE F90_RCONST\n" \
+            "  RO2 = C(ind_A) + C(ind_B)\n  CALL set_all\n  CALL other(1)\n#ENDINLINE"
+        model, notes = read(text, first_F90=first, second_f90=second)
+        self.assertEqual({name for name, value in constants(model).items() if math.isnan(value)},
+                         {"TEMP", "k2", "rate_hard_1_0"})
+        found = rates(model, TEMP=300.0, A=0.25, B=4.0, k2=7.0, rate_hard_1_0=9.0)
+        self.assertAlmostEqual(found[0], math.exp(-100/300) + 4.25, delta=1e-15)
+        self.assertEqual(found[1:], [2*math.exp(-0.5), 9, 7])
+        self.assertIn("mech.def:12: USE third", notes[0])
+        self.assertIn("mech.def:17: CALL other(1)", notes[0])
+        self.assertNotIn("USE first", notes[0])
+
+    def test_a_function_leaves_no_parameter_behind(self):
+        """of a function that is read, nothing is to be set; of one that is not, only its value is"""
+        model, _ = read(SPECIES + "#EQUATIONS\nA = B : right(1.5);\nB = C : wrong(2.5);\n#INLINE F90_RATES\n"
+                        "REAL FUNCTION right(x)\n  s = SIGN(2.0, x - 3)\n  right = s*x\nEND FUNCTION\n"
+                        "REAL FUNCTION wrong(x)\n  y = unset*x\n  wrong = sum(y(1:2))\nEND FUNCTION\n#ENDINLINE")
+        self.assertEqual([q.name for q in model.parameters], ["k_1", "rate_wrong_2_5", "f_2"])
+        self.assertEqual([q.index for q in model.parameters], [0, 1, 2])
+        self.assertEqual(rates(model, f_2=2.0, rate_wrong_2_5=4.0), [-3, 8])
+
+    def test_sign_of_fortran(self):
+        """the modulus of the first argument with the sign of the second one"""
+        model, _ = read(SPECIES + "#EQUATIONS\nA = B : DSIGN(-2.0, TEMP);\nB = C : SIGN(TEMP, -1.0);")
+        self.assertEqual(rates(model, TEMP=3.0), [2, -3])
+        self.assertEqual(rates(model, TEMP=-3.0), [-2, -3])
+
+    def test_texts_missing_products_and_signs(self):
+        """J('A -> B') is a rate to be set; a reaction may have no products, and a coefficient a sign of its own"""
+        model, _ = read(SPECIES + "#EQUATIONS\nA = : J('A -> B; C:D', 2)*2;\nB = A + -0.5 C : 3;")
+        self.assertEqual([[r.left, r.net] for r in model.reactions],
+                         [[[(0, 1)], [(0, -1)]], [[(1, 1)], [(0, 1), (1, -1), (2, -0.5)]]])
+        self.assertEqual([q.name for q in model.parameters], ["rate_J_A_B_C_D_2", "f_1", "k_2"])
+        with self.assertRaisesRegex(Refused, "expected a species, found '='"):
+            read(SPECIES + "#EQUATIONS\n = A : 1;")
+
     def test_initial_concentrations(self):
         """C(ind_A) before the run is a concentration, without CFACTOR; during it, it is not read"""
         model, notes = read(SPECIES + "#EQUATIONS\nA + B = C : 1;\n#INITVALUES\nCFACTOR = 10; ALL_SPEC = 2;\n"

@@ -82,6 +82,12 @@ class Relations(unittest.TestCase):
         m = self.count("floor(y)*floor(y) - ceil(-y)", 1)
         self.assertEqual(evaluate(m.graph, m.equations[:1], {("whole", 0): 3}), [12])
 
+    def test_what_is_decided_is_no_relation(self):
+        """a guard that is 0 everywhere would leave the truth to the side to which it moves"""
+        for text, wanted in (("if(y < y, 1, 2)", 2), ("if(y <= y, 1, 2)", 1), ("if(2*z > 2*z, 1, 2)", 2)):
+            m = self.count(text, 0)
+            self.assertEqual(evaluate(m.graph, m.equations[:1], {("y", 0): 3.0, ("y", 1): 4.0}), [wanted], text)
+
     def test_guards_depend_on_relations_before_them(self):
         m = self.count("if(y > if(abs(z) > 1, 2, 4), 3, 1)", 3)
         g = m.graph

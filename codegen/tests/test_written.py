@@ -181,6 +181,9 @@ class LinearSolvers(unittest.TestCase):
         entries = {(i, j) for i in range(n) for j in range(n)}
         self.assertFalse(elimination.Plan(n, sorted(entries), entries).small)
         self.assertIn("_backend(void)", written("state x, y\nx' = y\ny' = -x*y")[1])
+        for states, loops in ((9, False), (11, True)):               # 204 and 385 products: complex ones become loops
+            dense = f"state x[1..{states}]\nx[k]' = sin(sum(i = 1..{states}, i*k*x[i])) for k = 1..{states}"
+            self.assertEqual("substitute(" in written(dense)[0], loops)
         self.assertNotIn("_backend", written("state x\nx' = x^2")[1])
 
     def test_structurally_singular_patterns_have_none(self):

@@ -34,6 +34,10 @@ typedef struct {
        Results are those of costate_estimate.products: of what is output in costate_second, only along.end is written,
        before each call of seed.  NULL: none */
     const costate_second *second;
+    /** Instead of at_time, for terms that also depend on p, such as scale factors and standard deviations: mu (np by m)
+       are their gradients with respect to p, apart from those through y.  Not with `second`.  NULL: at_time */
+    int (*at_time_p)(int k, double t, const double *y, const double *p, int m, double *value, double *w, double *mu,
+                     void *ctx);
 } costate_functional;
 
 /** Values of m functionals and their derivatives, or the errors of these.  NULL: not requested. */
@@ -120,8 +124,8 @@ typedef struct {
    Before it returns COSTATE_OK, plain runs must agree.  Unless options.autonomous is 1 or all steps are that short, a
    run whose steps are at most a fiftieth of the interval must have the same values.  If gradients with respect to y0 or
    p are requested, the difference of two runs that start on both sides of (y0, p) must be what they say.  These runs
-   call neither on_step nor on_event; `at_end` and `at_time` are also called for them.  Hessian products are not
-   compared with differences.
+   call neither on_step nor on_event; `at_end` and the terms at times are also called for them.  Hessian products are
+   not compared with differences.
 
    The solver keeps the tolerances of the last run and, if count > 0 and options.members is not given,
    options.accurate_inside = 1.  y: N values, in and out.  tape: receives the last run, or NULL.

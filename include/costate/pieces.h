@@ -9,12 +9,15 @@
    Bounds of components, projection onto invariants, and relaxation act after each step: problem.after_step.
 
    A fit to measured values needs the times, the components, the values and their standard deviations; the library
-   provides the sum of squares, its gradient, Hessian and Gauss-Newton products, and the residuals with their Jacobian.
+   provides the sum of squares, its gradient, Hessian and Gauss-Newton products, and the residuals with their Jacobian;
+   or the negative logarithm of the likelihood, where standard deviations are outputs of the model, values are compared
+   on a logarithmic scale, or errors have a Laplace distribution.
 
    For C and C++; there is no Fortran module. */
 #ifndef COSTATE_PIECES_H
 #define COSTATE_PIECES_H
 
+#include <costate/accuracy.h>
 #include <costate/costate.h>
 
 #ifdef __cplusplus
@@ -129,6 +132,29 @@ int costate_relaxation_after_step(const costate_invariants *, costate_problem *,
 
 /* ---- least squares ---------------------------------------------------------------------------------------------- */
 
+/** The scale on which a value and an output are compared: s(x) = x, log x or log10 x. */
+enum costate_scale { COSTATE_SCALE_LINEAR = 0, COSTATE_SCALE_LOG, COSTATE_SCALE_LOG10 };
+/** The distribution of s(value) around s(output): normal with the standard deviation sigma, or Laplace's,
+   exp(-|s(value) - s(output)|/sigma)/(2 sigma). */
+enum costate_noise { COSTATE_NOISE_NORMAL = 0, COSTATE_NOISE_LAPLACE };
+
+/** In the outputs of one measured value, p[parameter] is p[by], or with by < 0 the number `value`. */
+typedef struct {
+    int parameter, by;
+    double value;
+} costate_replaced;
+
+/** One measured value of a list.  All zero, except what is set, and noise. */
+typedef struct {
+    int time;                 /**< measured at t[time]; times do not decrease along the list */
+    int output;               /**< which output it is a value of */
+    int noise;                /**< the output that is its sigma; -1: the number `sigma` */
+    double sigma, value;
+    int scale, distribution;  /**< enum costate_scale, costate_noise */
+    int first, replaced;      /**< costate_measurements.replaced[first], and so many from there on, hold for it.  Values
+                                   that follow each other with the same time, first and replaced share an evaluation */
+} costate_measured;
+
 /** Measured values.  What is measured at the times t[k], k < times, are `outputs` functions of the solution: components
    of y, or a map of your own.  All zero, except what is set. */
 typedef struct {
@@ -140,11 +166,20 @@ typedef struct {
     const double *value;      /**< outputs by times; NaN: not measured */
     const double *sigma;      /**< standard deviations > 0: outputs by times, or outputs */
     int sigma_at_times;       /**< 1: sigma has outputs by times entries; 0: outputs, the same at all times */
+    int count;                /**< of a list of measured values, which takes the place of value and sigma; 0: none */
+    const costate_measured *list;
+    const costate_replaced *replaced;   /**< of the list; NULL: none */
+    int nreplaced;
 } costate_measurements;
 
 /** The misfit  J = 1/2 sum r_i^2  of the residuals  r_i = (output - value)/sigma,  i = j + outputs k  for output j at
    time k.  For independent normal errors it is the negative logarithm of the likelihood, up to a constant, and the
    inverse of its Hessian the covariance of the estimate.
+
+   With a list, J is the negative logarithm of the likelihood of all its values, with all constants.  The density is
+   that of the values themselves: on a logarithmic scale it contains the derivative of s at the value.  Residual i
+   belongs to value i of the list: r_i = (s(output) - s(value))/sigma.  Gauss-Newton products are those of the Fisher
+   information.
 
    The object stores the residuals of the last sweep.  It must not be used by two threads at the same time.  The
    measurements are copied, the arrays that they point to are not. */
@@ -162,8 +197,8 @@ const char *costate_misfit_message(const costate_misfit *); /**< a sentence abou
    the outputs on p is included.  lambda (N), mu (np): as in costate_adjoint for one functional, to which J is added. */
 int costate_misfit_gradient(costate_misfit *, costate *, const costate_tape *, const double *p, double *lambda,
                             double *mu);
-/** Jacobian of the residuals along m directions, by tangents: V and Vp as in costate_tangent; R: outputs * times by m.
-   A value that was not measured has a row of zeros. */
+/** Jacobian of the residuals along m directions, by tangents: V and Vp as in costate_tangent; R: outputs * times by m,
+   or count by m.  A value that was not measured has a row of zeros. */
 int costate_misfit_jacobian(costate_misfit *, costate *, const costate_tape *, const double *p, int m, double *V,
                             const double *Vp, double *R);
 /** Hessian or Gauss-Newton products: costate_hessian and costate_gauss_newton with J added to the functional;
@@ -173,7 +208,14 @@ int costate_misfit_hessian(costate_misfit *, costate *, const costate_tape *, co
 int costate_misfit_gauss_newton(costate_misfit *, costate *, const costate_tape *, const double *p,
                                 const costate_second *);
 double costate_misfit_sum(const costate_misfit *);                  /**< J of the last sweep; NaN: there is none */
-const double *costate_misfit_residuals(const costate_misfit *);     /**< outputs * times: 0 where not measured */
+const double *costate_misfit_residuals(const costate_misfit *);     /**< outputs * times: 0 where not measured; count */
+const double *costate_misfit_outputs(const costate_misfit *);       /**< computed: as many as residuals */
+
+/** Sets m, count, t, at_time_p and ctx of a functional, J, for costate_accuracy and costate_gradient_within.  The
+   misfit must outlive its use.  at_time_p accepts NULL for w and mu, and may also be called directly, for a state that
+   is no point of a run; it then adds the term of time k.  COSTATE_BAD_ARGUMENT: the functional is NULL; else the status
+   of the constructor. */
+int costate_misfit_functional(costate_misfit *, costate_functional *);
 
 /** For other calls with observations: their value, seed (of functional 0) and seed2.  It lives as long as the misfit.
    Outputs must not depend on p. */

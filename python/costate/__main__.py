@@ -2,7 +2,8 @@
 
     python -m costate               version, linear solvers, compiler, directories
     python -m costate --cflags      options of a C compiler: where the headers are
-    python -m costate --libs        the library, for the linker"""
+    python -m costate --libs        the library, for the linker
+    python -m costate petab FILE    a PEtab problem: costate.petab.command"""
 import os
 import shlex
 import shutil
@@ -39,6 +40,9 @@ def main(words):
         print(shlex.join(["-I", places.INCLUDE]))
     elif words == ["--libs"]:
         print(shlex.join(_compile.libraries()))
+    elif words[:1] == ["petab"]:
+        from costate.petab.command import main as petab
+        return petab(words[1:])
     elif not words:
         for what, value in report():
             print(f"{what + ':':16} {value}")
@@ -47,6 +51,11 @@ def main(words):
         print(__doc__, file=sys.stdout if asked else sys.stderr)
         return 0 if asked else 2
     return 0
+
+
+def command():
+    """the command costate"""
+    return main(sys.argv[1:])
 
 
 def model():

@@ -16,13 +16,14 @@ from costate._background import Background
 from costate._callbacks import from_cfunc, from_numba
 from costate._costate import ffi
 from costate._library import ModelError, pointer, vector
-from costate._program import Program, program
+from costate._program import Program, generator, program
 from costate.result import Result
 
 __all__ = ["Model", "from_cfunc", "from_numba", "from_sympy"]
 
 KINDS = ("state", "parameter", "memory", "cost", "output")
 MECHANISMS = (".def", ".kpp", ".eqn")
+SBML = (".xml", ".sbml")
 NEEDED = (3, 11)        # by codegen; older versions can still load what is in the cache
 MOST_NAMED = 20         # names that a message lists
 
@@ -53,7 +54,7 @@ class Model:
     differences = False         # all derivatives are those of the equations
 
     def __init__(self, text, *, file="model.eq", sizes=None, compiled=None, lanes=False):
-        if text.endswith(".eq") and "\n" not in text:
+        if text.endswith((".eq", *SBML)) and "\n" not in text:
             raise ModelError(f"{text} is the name of a file, not equations: use Model.from_file({text!r})")
         if compiled not in (None, True, False):
             raise ValueError(f"compiled={compiled!r}; expected None, True or False")
@@ -79,12 +80,15 @@ class Model:
 
     @classmethod
     def from_file(cls, path, *, sizes=None, compiled=None, lanes=False):
-        """the model of an equation file"""
+        """the model of an equation file, or of a file in SBML (.xml or .sbml), whose equations are then Model.text"""
+        if Path(path).suffix in SBML:
+            return cls(equations_of_sbml(path), file=Path(path).with_suffix(".eq"), sizes=sizes, compiled=compiled,
+                       lanes=lanes)
         if Path(path).suffix in MECHANISMS:
             raise ModelError(f"{path} is a chemical mechanism; Python reads equation files: write one with "
                              f"costate-model {path} -o {Path(path).stem}.eq")
-        return cls(Path(path).read_text(encoding="utf-8-sig"), file=path, sizes=sizes, compiled=compiled,
-                   lanes=lanes)
+        return cls(self_contained(Path(path).read_text(encoding="utf-8-sig"), path), file=path, sizes=sizes,
+                   compiled=compiled, lanes=lanes)
 
     def __reduce__(self):
         return restored, (type(self), self.text, self.file, self.sizes, self._wanted, self.has_lanes)
@@ -355,6 +359,25 @@ class Model:
 
 def restored(cls, text, file, sizes, compiled, lanes):
     return cls(text, file=file, sizes=sizes, compiled=compiled, lanes=lanes)
+
+
+def equations_of_sbml(path):
+    """the text of the equation file that costate-model writes of a model in SBML"""
+    sbml = generator("sbml")
+    try:
+        return sbml.write(sbml.read(path)).text
+    except generator("real").Refused as fault:
+        raise ModelError(str(fault)) from None
+
+
+def self_contained(text, path):
+    """the text with what other files contribute, tables and included equations: models are kept by their text"""
+    if '"' not in text or "table" not in text and "include" not in text or sys.version_info < NEEDED:
+        return text
+    try:
+        return generator("equations.read").self_contained(text, path)
+    except generator("real").Refused as fault:
+        raise ModelError(str(fault)) from None
 
 
 def near(names, known, what, model):

@@ -20,6 +20,7 @@ size_t costate_sizeof(const char *type)
         S(bvp_second), S(lane_point), S(lane_gradient), S(lane_map), S(lane_maps), S(members), S(ensemble_report),
         S(functional), S(derivatives), S(products), S(product_estimate), S(estimate), S(goal), S(part), S(polynomial),
         S(term), S(terms), S(formulas), S(bounds), S(invariants), S(measurements),
+        S(measured), S(replaced),
         S(periodic_options), S(orbit), S(steady_options), S(steady_stats),
     };
 #undef S

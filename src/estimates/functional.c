@@ -42,8 +42,13 @@ int functional_sound(costate *c, const costate_functional *F, unsigned wanted)
     if (F->m < 1) return fail(&c->v, COSTATE_BAD_ARGUMENT, "functional.m = %d: it must be at least 1.", F->m);
     if (F->count < 0 || (F->count > 0 && !F->t))
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "functional: count is negative or t is NULL.");
-    if (F->count > 0 && !F->at_time)
+    if (F->count > 0 && !F->at_time && !F->at_time_p)
         return fail(&c->v, COSTATE_MISSING, "functional.at_time is missing: there are %d times.", F->count);
+    if (F->at_time && F->at_time_p)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "functional has at_time and at_time_p: set one of them.");
+    if (F->at_time_p && wanted & PRODUCTS)
+        return fail(&c->v, COSTATE_MISSING, "functional.second has no second derivatives with respect to p of terms at "
+                    "times: Hessian products require at_time, whose terms depend on y alone.");
     if (F->count == 0 && !F->at_end) return fail(&c->v, COSTATE_MISSING, "functional.at_end is missing.");
     return wanted & PRODUCTS ? second_sound(c, F) : 0;
 }
@@ -58,6 +63,8 @@ void outcome_layout(const costate *c, const costate_functional *F, const costate
     o->mu = take(at, np * m);
     o->events = take(at, (size_t)tape->maps.events * m);
     o->terms = take(at, (size_t)F->count * m);
+    o->direct = take(at, np * m);
+    o->of_term = take(at, np * m);
     o->lambda2 = take(at, N * along);
     o->mu2 = take(at, np * along);
     o->again_y0 = take(at, N);
@@ -66,19 +73,27 @@ void outcome_layout(const costate *c, const costate_functional *F, const costate
 
 /* ---- observations: `seed` of a sweep, which also has the values ---- */
 
-typedef struct { costate *c; const costate_functional *F; outcome *o; int code; } observed;     /* code: of at_time */
+/* code: of at_time */
+typedef struct { costate *c; const costate_functional *F; outcome *o; const double *p; int code; } observed;
 
 static int called(costate *c, const char *name, int r)
 {
     return r == 0 ? 0 : fail(&c->v, COSTATE_CALLBACK, "The callback functional.%s returned %d.", name, r);
 }
 
+static const char *term_name(const costate_functional *F) { return F->at_time ? "at_time" : "at_time_p"; }
+
 static int term(observed *x, int k, double t, const double *y, double *w)
 {
-    size_t m = (size_t)x->F->m;
-    double *value = x->o->terms + (size_t)k * m;
-    x->code = x->F->at_time(k, t, y, (int)m, value, w, x->F->ctx);
-    for (size_t j = 0; j < m; j++) x->o->value[j] += value[j];
+    const costate_functional *F = x->F;
+    outcome *o = x->o;
+    size_t m = (size_t)F->m, np = (size_t)x->c->st.np * m;
+    double *value = o->terms + (size_t)k * m;
+    memset(o->of_term, 0, np * sizeof *o->of_term);
+    x->code = F->at_time ? F->at_time(k, t, y, F->m, value, w, F->ctx)
+                         : F->at_time_p(k, t, y, x->p, F->m, value, w, o->of_term, F->ctx);
+    for (size_t j = 0; j < m; j++) o->value[j] += value[j];
+    for (size_t i = 0; i < np; i++) o->direct[i] += o->of_term[i];
     return x->code;
 }
 
@@ -95,7 +110,7 @@ static int terms(costate *c, const costate_tape *tape, observed *x)
     for (int k = 0; k < x->F->count; k++) {
         TRY(solver_tape_eval(c, tape, x->F->t[k], y));
         memset(w, 0, (size_t)c->st.n * (size_t)x->F->m * sizeof *w);
-        TRY(space_agree(&c->maps.space, called(c, "at_time", term(x, k, x->F->t[k], y, w))));
+        TRY(space_agree(&c->maps.space, called(c, term_name(x->F), term(x, k, x->F->t[k], y, w))));
     }
     return 0;
 }
@@ -123,6 +138,14 @@ static int any(size_t count, const double *x)
     return 0;
 }
 
+/* what terms at times depend on p directly */
+static int add_direct(costate *c, outcome *o, size_t count)
+{
+    for (size_t i = 0; i < count; i++) o->mu[i] += o->direct[i];
+    return space_agree(&c->maps.space, all_finite(count, o->direct) ? 0 : fail(&c->v, COSTATE_BAD_ARGUMENT,
+                       "functional.at_time_p set a gradient to NaN or Inf."));
+}
+
 /* A run that ends at a terminal event ends at a time that depends on y0 and p. */
 static int gradients(costate *c, const costate_tape *tape, unsigned wanted, observed *x, const visit *after)
 {
@@ -136,7 +159,8 @@ static int gradients(costate *c, const costate_tape *tape, unsigned wanted, obse
     TRY(tape_begin(c, tape));
     int status = adjoint_sweep(c, tape, m, o->lambda, wanted & OF_P ? o->mu : NULL, timed, &seen, after, NULL);
     tape_leave(tape);
-    return x->code ? called(c, "at_time", x->code) : status;
+    if (x->code) return called(c, term_name(x->F), x->code);
+    return status ? status : add_direct(c, o, (size_t)c->st.np * (size_t)m);
 }
 
 /* The arrays of the user's costate_second are those of another call.  What its seeds read is kept: the direct gradient
@@ -158,7 +182,7 @@ static int products(costate *c, const costate_tape *tape, const costate_second *
 int functional_sweep(costate *c, const costate_tape *tape, const costate_functional *F, unsigned wanted, outcome *o,
                      const visit *after)
 {
-    observed x = {c, F, o, 0};
+    observed x = {c, F, o, tape->p, 0};
     size_t m = (size_t)F->m;
     TRY(columns_prepare(c, F->m));
     TRY(at_end(c, tape, &x));

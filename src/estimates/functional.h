@@ -8,6 +8,7 @@
 typedef struct {                /* functionals of one run; last: m: terms at its end */
     double *value, *last, *lambda, *mu, *t0, *t1, *events;     /* m; N, np by m; m, m; events by m */
     double *end, *terms;        /* m: direct derivatives with respect to the end; count by m: terms of observations */
+    double *direct, *of_term;   /* np by m: direct derivatives of all terms at times with respect to p; of one time */
     double *lambda2, *mu2;      /* N, np by the directions of F->second: Hessian products */
     double *again_y0, *again_p; /* N, np: the gradient, as their sweep computes it once more */
 } outcome;

@@ -170,6 +170,56 @@ static int outputs_given(verdict *v, const costate_problem *P, const costate_mea
     return 0;
 }
 
+static int replaced_given(verdict *v, const costate_problem *P, const costate_measurements *g)
+{
+    if (g->nreplaced < 0 || (g->nreplaced > 0 && !g->replaced))
+        return fail(v, COSTATE_BAD_ARGUMENT, "measurements: nreplaced is negative or replaced is NULL.");
+    for (int j = 0; j < g->nreplaced; j++) {
+        const costate_replaced *r = g->replaced + j;
+        if (r->parameter < 0 || r->parameter >= P->np || r->by >= P->np || !(r->by >= 0 || isfinite(r->value)))
+            return fail(v, COSTATE_BAD_ARGUMENT, "measurements.replaced[%d] replaces parameter %d by %d or %g: indices "
+                        "are below %d, and the number is finite.", j, r->parameter, r->by, r->value, P->np);
+    }
+    return 0;
+}
+
+static int item_given(verdict *v, const costate_measurements *g, int i)
+{
+    const costate_measured *a = g->list + i;
+    if (a->time < (i ? a[-1].time : 0) || a->time >= g->times)
+        return fail(v, COSTATE_BAD_ARGUMENT, "measurements.list[%d].time = %d: it must be below %d, and not before "
+                    "that of the value before.", i, a->time, g->times);
+    if (a->output < 0 || a->output >= g->outputs || a->noise < -1 || a->noise >= g->outputs)
+        return fail(v, COSTATE_BAD_ARGUMENT, "measurements.list[%d]: output = %d, noise = %d, but there are %d "
+                    "outputs.", i, a->output, a->noise, g->outputs);
+    if (a->noise < 0 && !(a->sigma > 0 && isfinite(a->sigma)))
+        return fail(v, COSTATE_BAD_ARGUMENT, "measurements.list[%d].sigma = %g: it must be positive and finite.", i,
+                    a->sigma);
+    if (a->scale < 0 || a->scale > COSTATE_SCALE_LOG10 || a->distribution < 0 ||
+        a->distribution > COSTATE_NOISE_LAPLACE)
+        return fail(v, COSTATE_BAD_ARGUMENT, "measurements.list[%d]: scale = %d, distribution = %d: see enum "
+                    "costate_scale and costate_noise.", i, a->scale, a->distribution);
+    if (!isfinite(a->value) || (a->scale && a->value <= 0))
+        return fail(v, COSTATE_BAD_ARGUMENT, "measurements.list[%d].value = %g: it must be finite, and positive on a "
+                    "logarithmic scale.", i, a->value);
+    if (a->replaced < 0 || a->first < 0 || a->first > g->nreplaced - a->replaced)
+        return fail(v, COSTATE_BAD_ARGUMENT, "measurements.list[%d]: first = %d, replaced = %d, but nreplaced = %d.", i,
+                    a->first, a->replaced, g->nreplaced);
+    return 0;
+}
+
+static int list_given(verdict *v, const costate_problem *P, const costate_measurements *g)
+{
+    if (g->count < 0 || !g->list)
+        return fail(v, COSTATE_BAD_ARGUMENT, "measurements: count is negative or list is NULL.");
+    if (g->value || g->sigma)
+        return fail(v, COSTATE_BAD_ARGUMENT, "measurements has a list and %s: set one of them.",
+                    g->value ? "value" : "sigma");
+    TRY(replaced_given(v, P, g));
+    for (int i = 0; i < g->count; i++) TRY(item_given(v, g, i));
+    return 0;
+}
+
 int measurements_given(verdict *v, const costate_problem *P, const costate_measurements *g)
 {
     if (!P) return fail(v, COSTATE_BAD_ARGUMENT, "problem is NULL.");
@@ -178,8 +228,13 @@ int measurements_given(verdict *v, const costate_problem *P, const costate_measu
     if (g->times < 1 || g->outputs < 1 || (long long)g->times * g->outputs > 1 << 30)
         return fail(v, COSTATE_BAD_ARGUMENT, "measurements: times = %d, outputs = %d: both are at least 1, and their "
                     "product is at most 2^30.", g->times, g->outputs);
-    if (!g->t || !g->value || !g->sigma)
-        return fail(v, COSTATE_BAD_ARGUMENT, "measurements.%s is NULL.", !g->t ? "t" : !g->value ? "value" : "sigma");
+    if (!g->t) return fail(v, COSTATE_BAD_ARGUMENT, "measurements.t is NULL.");
+    if (g->count) {
+        TRY(list_given(v, P, g));
+        return outputs_given(v, P, g);
+    }
+    if (!g->value || !g->sigma)
+        return fail(v, COSTATE_BAD_ARGUMENT, "measurements.%s is NULL.", !g->value ? "value" : "sigma");
     if (g->sigma_at_times != 0 && g->sigma_at_times != 1)
         return fail(v, COSTATE_BAD_ARGUMENT, "measurements.sigma_at_times = %d: it is 0 or 1.", g->sigma_at_times);
     int rows = g->outputs * g->times;

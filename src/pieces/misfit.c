@@ -11,6 +11,18 @@ static int no_memory(costate_misfit *s, const char *what)
     return fail(&s->v, COSTATE_NO_MEMORY, "No memory for %s of the misfit.", what);
 }
 
+static int list_make(costate_misfit *s)
+{
+    s->observations.value = listed_value;
+    s->observations.seed = listed_seed;
+    s->observations.seed2 = listed_seed2;
+    s->start = calloc((size_t)s->given.times + 1, sizeof *s->start);
+    if (!s->start) return no_memory(s, "the list of values");
+    for (int i = 0; i < s->given.count; i++) s->start[s->given.list[i].time + 1]++;
+    for (int k = 0; k < s->given.times; k++) s->start[k + 1] += s->start[k];
+    return 0;
+}
+
 static int misfit_make(costate_misfit *s, const costate_problem *P, const costate_measurements *given)
 {
     TRY(measurements_given(&s->v, P, given));
@@ -25,10 +37,19 @@ static int misfit_make(costate_misfit *s, const costate_problem *P, const costat
     }
     s->observations = (costate_observations){.count = given->times, .t = given->t, .value = observed_value,
                                              .seed = observed_seed, .seed2 = observed_seed2, .ctx = s};
-    s->r = calloc(outputs * (size_t)given->times, sizeof *s->r);
-    s->u = malloc(outputs * sizeof *s->u);
-    s->weight = malloc(outputs * sizeof *s->weight);
-    return s->r && s->u && s->weight ? 0 : no_memory(s, "the residuals");
+    s->rows = given->count ? (size_t)given->count : outputs * (size_t)given->times;
+    s->r = calloc(2 * s->rows, sizeof *s->r);
+    s->u = calloc(4 * outputs + 3 * (size_t)P->np + (size_t)given->times, sizeof *s->u);
+    if (!s->r || !s->u) return no_memory(s, "the residuals");
+    s->out = s->r + s->rows;
+    s->weight = s->u + outputs;
+    s->du = s->weight + outputs;
+    s->weight2 = s->du + outputs;
+    s->place = s->weight2 + outputs;
+    s->place2 = s->place + P->np;
+    s->of_p = s->place2 + P->np;
+    s->J = s->of_p + P->np;
+    return given->count ? list_make(s) : 0;
 }
 
 costate_misfit *costate_misfit_new(const costate_problem *P, const costate_measurements *given)
@@ -43,7 +64,7 @@ void costate_misfit_free(costate_misfit *s)
     if (!s) return;
     free(s->r);
     free(s->u);
-    free(s->weight);
+    free(s->start);
     free(s);
 }
 
@@ -174,11 +195,55 @@ double costate_misfit_sum(const costate_misfit *s)
 {
     double sum = 0;
     if (!s || s->broken || !s->seen) return NAN;
-    for (int i = 0; i < s->given.outputs * s->given.times; i++) sum += s->r[i] * s->r[i];
+    if (s->start) {
+        for (int k = 0; k < s->given.times; k++) sum += s->J[k];
+        return sum;
+    }
+    for (size_t i = 0; i < s->rows; i++) sum += s->r[i] * s->r[i];
     return sum / 2;
 }
 
 const double *costate_misfit_residuals(const costate_misfit *s) { return s ? s->r : NULL; }
+
+const double *costate_misfit_outputs(const costate_misfit *s) { return s ? s->out : NULL; }
+
+/* J at time k */
+static double term_of(const costate_misfit *s, int k)
+{
+    double sum = 0;
+    int outputs = s->given.outputs;
+    for (int i = k * outputs; !s->start && i < (k + 1) * outputs; i++) sum += s->r[i] * s->r[i];
+    return s->start ? s->J[k] : sum / 2;
+}
+
+static int misfit_term(int k, double t, const double *y, const double *p, int m, double *value, double *w, double *mu,
+                       void *ctx)
+{
+    costate_misfit *s = ctx;
+    verdict_clear(&s->v);
+    s->p = p;
+    s->direct = mu && s->np > 0 ? mu : NULL;
+    s->seen = 0;
+    int code = w ? s->observations.seed(k, t, y, m, w, s) : s->observations.value(k, t, y, 0, NULL, s);
+    value[0] += code ? 0 : term_of(s, k);
+    s->p = NULL;
+    s->direct = NULL;
+    return code;
+}
+
+int costate_misfit_functional(costate_misfit *s, costate_functional *F)
+{
+    if (!s) return COSTATE_NO_MEMORY;
+    if (s->broken) return s->v.status;
+    if (!F) return fail(&s->v, COSTATE_BAD_ARGUMENT, "The functional is NULL.");
+    F->m = 1;
+    F->count = s->given.times;
+    F->t = s->given.t;
+    F->at_time = NULL;
+    F->at_time_p = misfit_term;
+    F->ctx = s;
+    return COSTATE_OK;
+}
 
 const costate_observations *costate_misfit_observations(costate_misfit *s)
 {

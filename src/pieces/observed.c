@@ -48,7 +48,7 @@ costate_map observed_components(void)
 /* ---- residuals ---- */
 
 /* the first failure of a callback of output; returns its code */
-static int checked(costate_misfit *s, int code, const char *name, double t)
+int observed_checked(costate_misfit *s, int code, const char *name, double t)
 {
     if (code && !s->v.status)
         fail(&s->v, COSTATE_CALLBACK, "The callback measurements.output.%s returned %d at t = %.10g.", name, code, t);
@@ -56,7 +56,7 @@ static int checked(costate_misfit *s, int code, const char *name, double t)
 }
 
 /* products that observations of a sweep need: of sweeps that the caller makes, misfit.c has not asked for them */
-static int there(costate_misfit *s, int given, const char *name, double t)
+int observed_there(costate_misfit *s, int given, const char *name, double t)
 {
     if (!given && !s->v.status)
         fail(&s->v, COSTATE_MISSING, "measurements.output.%s is missing, which a sweep needs at t = %.10g.", name, t);
@@ -75,11 +75,12 @@ static int residuals(costate_misfit *s, int k, const costate_point *x)
 {
     const costate_measurements *g = &s->given;
     double *r = s->r + k * g->outputs;
-    TRY(checked(s, g->output.value(x, s->u, g->ctx), "value", x->t));
+    TRY(observed_checked(s, g->output.value(x, s->u, g->ctx), "value", x->t));
     for (int j = 0; j < g->outputs; j++) {
         double sigma = sigma_of(g, k, j);
         r[j] = measured(g, k, j) ? (s->u[j] - g->value[k * g->outputs + j]) / sigma : 0;
         s->weight[j] = r[j] / sigma;
+        s->out[k * g->outputs + j] = s->u[j];
     }
     return 0;
 }
@@ -88,8 +89,8 @@ static int residuals(costate_misfit *s, int k, const costate_point *x)
 static int along(costate_misfit *s, int k, const costate_point *x, const costate_point *dx)
 {
     const costate_measurements *g = &s->given;
-    TRY(there(s, g->output.tangent != NULL, "tangent", x->t));
-    TRY(checked(s, g->output.tangent(x, dx, s->u, g->ctx), "tangent", x->t));
+    TRY(observed_there(s, g->output.tangent != NULL, "tangent", x->t));
+    TRY(observed_checked(s, g->output.tangent(x, dx, s->u, g->ctx), "tangent", x->t));
     for (int j = 0; j < g->outputs; j++) s->u[j] = measured(g, k, j) ? s->u[j] / sigma_of(g, k, j) : 0;
     return 0;
 }
@@ -123,9 +124,9 @@ int observed_seed(int k, double t, const double *y, int m, double *w, void *ctx)
     costate_point x = {.t = t, .y = y, .p = s->p};
     costate_gradient g = {.y = w, .p = s->direct};
     (void)m;
-    TRY(there(s, s->given.output.adjoint != NULL, "adjoint", t));
+    TRY(observed_there(s, s->given.output.adjoint != NULL, "adjoint", t));
     TRY(residuals(s, k, &x));
-    return checked(s, s->given.output.adjoint(&x, s->weight, &g, s->given.ctx), "adjoint", t);
+    return observed_checked(s, s->given.output.adjoint(&x, s->weight, &g, s->given.ctx), "adjoint", t);
 }
 
 int observed_seed2(int k, double t, const double *y, int m, const double *V, double *w, double *w2, void *ctx)
@@ -134,18 +135,20 @@ int observed_seed2(int k, double t, const double *y, int m, const double *V, dou
     const costate_measurements *of = &s->given;
     costate_point x = {.t = t, .y = y, .p = s->p};
     costate_gradient g = {.y = w, .p = s->direct};
-    TRY(there(s, of->output.adjoint != NULL, "adjoint", t));
-    TRY(there(s, !w || of->output.adjoint_tangent, "adjoint_tangent", t));
+    TRY(observed_there(s, of->output.adjoint != NULL, "adjoint", t));
+    TRY(observed_there(s, !w || of->output.adjoint_tangent, "adjoint_tangent", t));
     TRY(residuals(s, k, &x));
-    if (w) TRY(checked(s, of->output.adjoint(&x, s->weight, &g, of->ctx), "adjoint", t));
+    if (w) TRY(observed_checked(s, of->output.adjoint(&x, s->weight, &g, of->ctx), "adjoint", t));
     for (int j = 0; j < m; j++) {
         costate_point dx = direction(s, j, V);
         costate_gradient g2 = {.y = w2 + (size_t)j * (size_t)s->n,
                                .p = s->direct2 ? s->direct2 + (size_t)j * (size_t)s->np : NULL};
         TRY(along(s, k, &x, &dx));
-        if (w) TRY(checked(s, of->output.adjoint_tangent(&x, &dx, s->weight, &g2, of->ctx), "adjoint_tangent", t));
+        if (w)
+            TRY(observed_checked(s, of->output.adjoint_tangent(&x, &dx, s->weight, &g2, of->ctx), "adjoint_tangent",
+                                 t));
         for (int i = 0; i < of->outputs; i++) s->u[i] /= sigma_of(of, k, i);
-        TRY(checked(s, of->output.adjoint(&x, s->u, &g2, of->ctx), "adjoint", t));
+        TRY(observed_checked(s, of->output.adjoint(&x, s->u, &g2, of->ctx), "adjoint", t));
     }
     return 0;
 }

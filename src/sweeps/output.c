@@ -35,6 +35,7 @@ int solver_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
     }
     record r;
     maps_bind(&c->maps, tape->p);
+    maps_know(&c->maps, &tape->situations);     /* another tape may have numbered them otherwise, and be gone */
     double ended = c->v.t;                 /* the time of the last run, restored below; a failure reports this step */
     int k = inside_find(tape, t);
     if (!tape->list[k].X) forget(c);        /* its stages are recomputed */

@@ -13,7 +13,7 @@ sys.path[:0] = [root, os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 from cases import run_all  # noqa: E402
 from codegen.equations.declare import RESERVED  # noqa: E402
 from codegen.equations.nodes import FUNCTIONS, FUNCTIONS_OF_TWO  # noqa: E402
-from codegen.equations.scope import ALIASES, WRITTEN_OUT  # noqa: E402
+from codegen.equations.scope import ALIASES, CONSTANTS, WRITTEN_OUT  # noqa: E402
 
 IN_C = {"fabs": "abs"}                                          # in equation files
 EQUATIONS = {IN_C.get(name, name) for name in FUNCTIONS | FUNCTIONS_OF_TWO} | {"pow", "min", "max"}
@@ -40,7 +40,9 @@ def cpp():
 def test_document():
     block = re.search(r"and the functions\n\n((?:    .*\n)+)", read("docs/reference/equations.md"))[1]
     same(re.findall(r"[a-z]+\d*[a-z]*\d*", re.sub(r"\([^)]*\)", "", block)),
-         EQUATIONS | {*ALIASES, *WRITTEN_OUT, "if", "sum"}, "equations.md")
+         EQUATIONS | {*ALIASES, *WRITTEN_OUT, "if", "piecewise", "sum"}, "equations.md")
+    constants = re.search(r"The numbers (.*?), unless", read("docs/reference/equations.md"))[1]
+    same(re.findall(r"`(\w+)`", constants), CONSTANTS, "equations.md")
 
 
 def test_reserved_words():
@@ -73,8 +75,9 @@ def test_page():
     from table import table
     found = table()
     served = {name for name in found["derivatives"] if re.fullmatch(r"\w+", name)}
-    same(served | set(found["withKinks"]) | set(found["aliases"]), EQUATIONS | {*ALIASES, *WRITTEN_OUT, "if", "fabs"},
-         "table.py")
+    same(served | set(found["withKinks"]) | set(found["aliases"]), EQUATIONS |
+         {*ALIASES, *WRITTEN_OUT, "if", "piecewise", "fabs"}, "table.py")
+    same(found["constants"], CONSTANTS, "table.py")
     assert not served & set(found["withKinks"])
 
 

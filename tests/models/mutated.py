@@ -18,12 +18,15 @@ from cases import run_all  # noqa: E402
 from codegen.equations import c_file, read  # noqa: E402
 from codegen.real import Refused  # noqa: E402
 
-MUTANTS, BATCH = 400 if os.environ.get("COSTATE_TESTS") == "all" else 120, 40
+MUTANTS, BATCH = 2000 if os.environ.get("COSTATE_TESTS") == "all" else 120, 40
 PIECES = ("( ) [ ] , ; : ' = + - * / ^ -> <-> := += .. if( sum( sqrt( log( 0 1e999 1e-300 2^ t x \" { } # é @ in index "
           "mode state parameter cost and not").split()
 PIECES += ["\n", "\0", " for k = 1..3", "event e at 1", "kinks as events", "\nstop at 2, 1\n", " every 0.5 until 3 ",
            " fires at start ", "floor(t)", "if(t < 2, 1, 3)", "abs(t - 1)",
-           "\ntable f steps (0, 1), (2, 3)\n", "(0, 1), (2, 3)", "f(t)"]
+           "\ntable f steps (0, 1), (2, 3)\n", "(0, 1), (2, 3)", "f(t)", "piecewise(", "heaviside(t - 1)",
+           "mod(t, 2)", "sign(", "pi", "e", "//", "; ", "(k) ", "(t - 2) ", "\n0 -> (1 + t) x : 1\n",
+           "\ntable f cubic (0, 1), (2, 3), (3, 1)\n", "\ntable f linear \"none.csv\"\n",
+           "piecewise(1, t < 1, t, t < 3, 2)"]
 
 DRIVER = """#include <costate/costate.h>
 #include <math.h>

@@ -5,6 +5,7 @@ Reports in the format of cmocka.  Derivatives in mpmath are differences of an ev
 shares nothing with codegen.  What rounding may do to a result is measured: every operation of a tree, every input and
 direction is changed by a relative 1e-30, and a product may be wrong by some hundred times what this changes, scaled to
 double precision."""
+import math
 import os
 import random
 import sys
@@ -46,7 +47,7 @@ def tree(draw, leaves, depth):
     if depth == 0 or draw.random() < 0.12:
         return draw.choice(leaves) if draw.random() < 0.8 else ("c", draw.choice((2, 0.5, 3.25, 1e-3, 7, 120.5)))
     sub = lambda less=1: tree(draw, leaves, max(depth - less, 0))                   # noqa: E731
-    kind = draw.choice("+-*+-*/~^^hfffffgis")
+    kind = draw.choice("+-*+-*/~^^hfffffgisjk")
     if kind in "+-*":
         return (kind, sub(), sub())
     if kind == "~":
@@ -63,6 +64,11 @@ def tree(draw, leaves, depth):
         return (draw.choice(("atan2", "hypot")), sub(2), away(draw, sub(2)))
     if kind == "i":
         return draw.choice((("if", ("<", sub(2), sub(2)), sub(), sub()), ("max", sub(), sub()), ("min", sub(), sub())))
+    if kind == "j":                                       # what jumps
+        return draw.choice((("heaviside", sub(2)), ("sign", sub(2)), ("mod", sub(2), away(draw, sub(3))),
+                            ("piecewise", sub(2), ("<", sub(3), sub(3)), sub(2), ("<", sub(3), sub(3)), sub(2))))
+    if kind == "k":
+        return ("*", ("k", "pi"), sub())
     if kind == "s":
         return ("sum", draw.randint(1, 3), sub(2))
     name = draw.choice(sorted(ONE))
@@ -91,8 +97,10 @@ def text(draw, a):
     kind = a[0]
     if kind == "c":
         return repr(a[1]) if a[1] >= 0 else f"({a[1]!r})" if draw.random() < 0.5 else repr(a[1])
-    if kind == "v":
+    if kind in ("v", "k"):
         return a[1]
+    if kind == "<":
+        return f"{text(draw, a[1])} < {text(draw, a[2])}"
     if kind == "~":
         return f"-{bracketed(draw, a[1])}"
     if kind in "+-*/":
@@ -101,14 +109,14 @@ def text(draw, a):
     if kind == "^":
         return f"{bracketed(draw, a[1])}{draw.choice(('^', '**'))}{bracketed(draw, a[2])}"
     if kind == "if":
-        return f"if({text(draw, a[1][1])} < {text(draw, a[1][2])}, {text(draw, a[2])}, {text(draw, a[3])})"
+        return f"if({text(draw, a[1])}, {text(draw, a[2])}, {text(draw, a[3])})"
     if kind == "sum":                                     # k times what does not depend on k
         return f"sum(kk = 1..{a[1]}, kk*{bracketed(draw, a[2])})"
     return f"{kind}({', '.join(text(draw, b) for b in a[1:])})"
 
 
 def bracketed(draw, a):
-    plain = a[0] in ("c", "v") and not (a[0] == "c" and a[1] < 0) or a[0] in ONE
+    plain = a[0] in ("c", "v", "k") and not (a[0] == "c" and a[1] < 0) or a[0] in ONE
     return text(draw, a) if plain else f"({text(draw, a)})"
 
 
@@ -128,17 +136,23 @@ class Evaluation:
             return mpf(a[1])
         if kind == "v":
             return at[a[1]]
+        if kind == "k":
+            return mpf(getattr(math, a[1]))
         self.number += 1
         number = self.number
-        if kind == "if":
-            x, y = (self.value(b, at) for b in a[1][1:])
-            both = [self.value(b, at) for b in a[2:]]
-            return both[0] if x < y else both[1]
+        if kind in ("if", "piecewise"):                   # all parts are evaluated: operations keep their numbers
+            given = [a[2], a[1], a[3]] if kind == "if" else a[1:]
+            parts = [self.less(b, at) if b[0] == "<" else self.value(b, at) for b in given]
+            return next((value for value, holds in zip(parts[::2], parts[1::2]) if holds), parts[-1])
         if kind == "sum":
             result = self.value(a[2], at) * (a[1] * (a[1] + 1) // 2)
         else:
             result = self.operation(kind, [self.value(b, at) for b in a[1:]])
         return result if self.changes is None else result * (1 + self.changes[number % len(self.changes)])
+
+    def less(self, a, at):
+        x, y = (self.value(b, at) for b in a[1:])
+        return x < y
 
     @staticmethod
     def operation(kind, x):
@@ -156,7 +170,8 @@ class Evaluation:
             return x[0] ** (int(x[1]) if x[1] == int(x[1]) else x[1])
         if kind in ("max", "min"):
             return max(x) if kind == "max" else min(x)
-        special = {"abs": abs, "ln": mpmath.log, "log2": lambda v: mpmath.log(v, 2),
+        special = {"heaviside": lambda v: mpf(v >= 0), "mod": lambda u, v: u - v * mpmath.floor(u / v),
+                   "abs": abs, "ln": mpmath.log, "log2": lambda v: mpmath.log(v, 2),
                    "log1p": lambda v: mpmath.log(1 + v), "expm1": lambda v: mpmath.exp(v) - 1,
                    "cbrt": lambda v: v ** (mpf(1) / 3),
                    "hypot": lambda u, v: mpmath.sqrt(u * u + v * v)}
@@ -217,11 +232,13 @@ class Case:
             lines += [f"{kind} {k} = {draw.choice(('1', '0.5'))} {{m/s}} \"*??/ \\ \"" for k in plain]
         lines += [f"mode {others[1]}, {others[2]}", f"let {others[3]} = {text(draw, self.equations[0])}"]
         lines += [f"{self.states[0]}' = {others[3]}"]
-        lines += [f"{k}' = {text(draw, a)}" for k, a in zip(self.states[1:], self.equations[1:])]
+        for k, a in zip(self.states[1:], self.equations[1:]):
+            as_reaction = "[" not in k and draw.random() < 0.3            # whose coefficient is an expression
+            lines += [f"0 -> ({text(draw, a)}) {k} : 1" if as_reaction else f"{k}' = {text(draw, a)}"]
         lines += [f"cost {others[4]}' = {text(draw, self.cost)}", f"output {others[5]} = {text(draw, self.output)}"]
         lines += [f"event {draw.choice(others + self.others)} at 1, 2", f"    {self.states[0]} := 2",
                   f"    {others[0]} += 1", f"    mode := {others[2]}"]
-        return "\n".join(lines) + "\n"
+        return "".join(line + draw.choice(("\n", "\n", ";", " // a comment\n")) for line in lines) + "\n"
 
     def arrays(self):
         numbers = lambda point, keys: ", ".join(repr(float(point[k])) for k in keys)        # noqa: E731

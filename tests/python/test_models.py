@@ -197,6 +197,29 @@ def test_all_files_load_and_run():
         assert all(np.all(np.isfinite(part)) for part in run.adjoint(np.ones(m.n))), path
 
 
+def test_tables_and_equations_in_other_files():
+    """what they contribute becomes a part of the model, which is kept and copied by its text"""
+    with tempfile.TemporaryDirectory() as place:
+        path, rows = os.path.join(place, "m.eq"), os.path.join(place, "rain.csv")
+        with open(path, "w") as file:
+            file.write('table rain linear "rain.csv"\nstate x\nx\' = rain(t)\n')
+        found = []
+        for last in ("3", "5"):
+            with open(rows, "w") as file:
+                file.write("0,1\n1," + last)
+            for compiled in (True, False):
+                found.append(pickle.loads(pickle.dumps(Model.from_file(path, compiled=compiled))))
+        whole = os.path.join(place, "whole.eq")
+        with open(whole, "w") as file:
+            file.write('include "m.eq" as a\nstate z; z\' = a_x\n')
+        found += [Model.from_file(whole, compiled=compiled) for compiled in (True, False)]
+        os.remove(rows)
+        raised(costate.ModelError, "rain.csv cannot be read", Model.from_file, path)
+    assert found[-1].states == ["a_x", "z"]
+    for m, wanted in zip(found, (2, 2, 3, 3, 3, 3)):
+        assert abs(costate.Problem(m).integrate((0.0, 1.0)).y[0] - wanted) < 1e-10
+
+
 def test_a_dae_of_index_2():
     m = Model.from_file(os.path.join(ROOT, "models", "pendulum.eq"))
     problem = costate.Problem(m, method="radau2a", **SHARP)

@@ -83,6 +83,7 @@ class Model extends Reader {
     variable({name, place}, bound, depth) {
         if (bound.has(name)) return bound.get(name);
         const known = this.known.get(name);
+        if (!known && Object.hasOwn(TABLE.constants, name)) return this.graph.c(TABLE.constants[name]);
         if (!known) {
             refuse(place, this.functions().includes(name) ? `${name} is a function; its arguments are missing`
                 : `${name} is not declared` + near(name, [...this.known.keys()]));

@@ -8,7 +8,7 @@ const TOKEN = new RegExp([
     "(?<number>(?:\\d+(?:\\.(?!\\.)\\d*)?|\\.\\d+)(?:[eEdD][-+]?\\d+)?)", "(?<name>[A-Za-z_]\\w*)",
     "(?<symbol><->|->|\\*\\*|:=|\\+=|==|!=|>=|<=|\\.\\.|[-+*/^()\\[\\],:;=<>'|])",
     "(?<unit>\\{[^}\\n]*\\})", "(?<text>\"[^\"\\n]*\")", "(?<newline>\\n)"].join("|"), "y");
-const BLANK = /[ \t\r]*(?:#[^\n]*)?/y;
+const BLANK = /[ \t\r]*(?:(?:#|\/\/)[^\n]*)?/y;
 const DEEPEST = 100;                        // parentheses inside each other
 const COMPARISONS = new Set(["<", ">", "<=", ">=", "==", "!="]);
 
@@ -42,7 +42,8 @@ function tokensOf(text) {
         if (!found) refuse(at, strange(text[at]));
         const [kind, words] = Object.entries(found.groups).find(([, words]) => words !== undefined);
         depth += (words === "(" || words === "[") - (words === ")" || words === "]");
-        if (kind !== "newline" || depth <= 0 && !(out.length && out[out.length - 1].text === ","))
+        if (words === ";" && depth <= 0) out.push({kind: "\n", text: words, place: at});
+        else if (kind !== "newline" || depth <= 0 && !(out.length && out[out.length - 1].text === ","))
             out.push({kind: kind === "symbol" || kind === "newline" ? words : kind, text: words, place: at});
         at += words.length;
     }

@@ -9,7 +9,7 @@ from codegen.equations.nodes import (BELL, CIRCLE, COSINE, COST_OF_A_FUNCTION, C
                                      FUNCTIONS_OF_TWO, LEAVES, MOST_FACTORS, STEPS, WITH_HEAD)
 from codegen.equations.operations import NUMBER
 from codegen.equations.routine import GUARDS, SPACES
-from codegen.equations.scope import ALIASES, WRITTEN_OUT
+from codegen.equations.scope import ALIASES, CONSTANTS, WRITTEN_OUT
 from codegen.equations.syntax import AFTER
 
 WITH_KINKS = {*STEPS, "fabs"}                     # relations or branches of a compiled model
@@ -24,7 +24,8 @@ def table():
         "products": PRODUCTS, "magic": MAGIC, "version": VERSION, "mostFactors": MOST_FACTORS,
         "costs": {**COSTS, **{f"f {name}": cost for name, cost in COSTS_OF_FUNCTIONS.items()}},
         "costOfFunction": COST_OF_A_FUNCTION, "reserved": sorted(RESERVED), "after": sorted(AFTER), "aliases": ALIASES,
-        "withKinks": sorted({*WITH_KINKS, *aliases, "min", "max", "if", *WRITTEN_OUT} - {"pow"}),
+        "withKinks": sorted({*WITH_KINKS, *aliases, "min", "max", "if", "piecewise", *WRITTEN_OUT} - {"pow"}),
+        "constants": CONSTANTS,
         "derivatives": {**{name: derivatives("f", name) for name in sorted(one)},
                         **{name: derivatives("g", name) for name in sorted(two)},
                         "pow": derivatives("pow")},

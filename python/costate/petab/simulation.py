@@ -1,0 +1,247 @@
+"""One simulation condition of a PEtab problem: its run, from the model's initial values or after pre-equilibration, and
+the derivatives of J = -log(likelihood) of its measurements."""
+import numpy as np
+
+from costate._costate import ffi, lib
+from costate._library import CostateError, pointer
+from costate.functional import Functional
+from costate.petab.measured import Measured
+
+LONG = 1e8              # time of a run towards a limit that is no steady state for Newton's iteration
+
+
+class Limit:
+    """The state that a condition tends to, from y0 (None: the model's initial values).
+
+    way     "steady state", or "run to t = 1e+08: REASON", where Newton's iteration finds no limit"""
+
+    def __init__(self, problem, y0, p):
+        self.problem, self.model, self.p, self.from_model = problem, problem.model, p, y0 is None
+        try:
+            self.found, self.way = problem.steady(y0, p), "steady state"
+        except CostateError as error:
+            if error.status not in ("COSTATE_NO_LIMIT", "COSTATE_BAD_ARGUMENT", "COSTATE_UNSUPPORTED"):
+                raise
+            self.found, self.way = problem.integrate((0, LONG), y0, p), f"run to t = {LONG:.0e}: {error.message}"
+        self.y, self.is_steady = self.found.y, self.way == "steady state"
+
+    def tangent(self, dy0, dp):
+        """dy0 (None: that of the model's initial values)"""
+        if dy0 is None and self.is_steady:
+            dy0 = self.model.start_jvp(0.0, self.p, dp)[:self.model.n]
+        return self.found.tangent(dy0, dp)
+
+    def adjoint(self, w):
+        """(by y0 - 0 where the model gives y0 -, by p)"""
+        by_y0, by_p = self.found.adjoint(w)[:2]
+        if self.is_steady and self.from_model:
+            by_p = by_p + self.model.start_vjp(0.0, self.p, by_y0)[0]
+        return by_y0, by_p
+
+    def errors(self, w):
+        """estimated errors of w y, and of its gradient with respect to p.  A steady state is solved to round-off"""
+        if self.is_steady:
+            return 0.0, np.zeros(len(self.p))
+        weighted = Functional(lambda t1, y, p: w @ y[:len(w)], end_y=lambda t1, y, p: np.append(w, 0 * y[len(w):]),
+                              end_p=lambda t1, y, p: 0 * p)
+        error = self.problem.gradient(weighted, (0, LONG), None, self.p, estimate=True).error
+        return error.value, error.p
+
+    def second(self, w, w2, dp):
+        """the derivative along dp of adjoint(w), where w changes by w2"""
+        if not self.is_steady:
+            raise CostateError("COSTATE_MISSING", "Hessian products need a steady state for pre-equilibration; this is "
+                               "a " + self.way)
+        dy0 = self.model.start_jvp(0.0, self.p, dp)[:self.model.n]
+        by_y0, (Hy0, Hp) = self.found.adjoint(w)[0], self.found.hessp(w, dy0, dp)
+        more_y0, more_p = self.found.adjoint(w2)
+        return Hp + more_p + self.model.start_vjp(0.0, self.p, Hy0 + more_y0)[0] + \
+            self.model.start_hvp(0.0, self.p, by_y0, dp)[0]
+
+
+class Simulation:
+    """before: the pre-equilibration condition, or ""; condition: that of the simulation; rows: its measurements"""
+
+    def __init__(self, owner, before, condition, rows):
+        self.owner, self.before, self.condition, self.rows = owner, before, condition, rows
+        parts = [[row for row in rows if np.isinf(row.number_of("time")) == late] for late in (False, True)]
+        self.early, self.late = (Measured(owner.equations, owner.files, owner.estimated, part) if part else None
+                                 for part in parts)
+        self.mapping = owner.mappings[condition]
+        self.steps = 0                                   # of the last run
+        self.t1 = 0.0 if self.early is None else float(self.early.times[-1])
+
+    # ---- the start
+
+    def start(self, p, limit):
+        """y0: all initial values; those that the limit gives"""
+        y = self.owner.model.start(0.0, p)
+        if limit is not None:
+            y[self.kept()] = limit.y[self.kept()]
+        return y
+
+    def kept(self):
+        """places in y of what pre-equilibration gives"""
+        return [k for k in range(self.owner.model.n) if k not in self.mapping.reset]
+
+    def start_tangent(self, p, dp, dlimit):
+        dy = self.owner.model.start_jvp(0.0, p, dp)
+        if dlimit is not None:
+            dy[self.kept()] = dlimit[self.kept()]
+        return dy
+
+    def start_adjoint(self, p, lam, limit):
+        """(by p, by the limit or None)"""
+        weights, by_limit = lam.copy(), None
+        if limit is not None:
+            by_limit = np.zeros(self.owner.model.n)
+            by_limit[self.kept()] = lam[self.kept()]
+            weights[self.kept()] = 0
+        return self.owner.model.start_vjp(0.0, p, weights)[0], by_limit
+
+    def start_second(self, p, lam, lam2, dp, limit):
+        weights = lam.copy()
+        if limit is not None:
+            weights[self.kept()] = 0
+        by_p, by_limit = self.start_adjoint(p, lam2, limit)
+        return by_p + self.owner.model.start_hvp(0.0, p, weights, dp)[0], by_limit
+
+    # ---- the parts of a simulation
+
+    def at_infinity(self, y0, p):
+        """the Limit of the measurements at time inf, or None"""
+        return None if self.late is None else Limit(self.owner.problem, y0, p)
+
+    def value(self, u, limit):
+        """J, and the rows with their residuals and outputs"""
+        p = self.mapping.parameters(u)
+        y0, J, found = self.start(p, limit), 0.0, []
+        if self.early is not None:
+            n = self.owner.model.n
+            states = self.owner.problem.integrate((0, self.t1), y0, p, t_eval=self.early.times, record=False).at.T \
+                if self.t1 > 0 else y0[None, :n]
+            J += sum(self.early.term(k, np.ascontiguousarray(y), p, False)[0] for k, y in enumerate(states))
+            found.append(self.early)
+        far = self.at_infinity(y0, p)
+        if far is not None:
+            J += self.late.term(0, far.y, p, False)[0]
+            found.append(self.late)
+        return J, [(row, r, f) for of in found for row, r, f in zip(of.rows, *of.found())]
+
+    def run(self, y0, p):
+        """(Run, its Built), or (None, None) where all measurements are at t = 0"""
+        if self.early is None or self.t1 == 0:
+            return None, None
+        run = self.owner.problem.integrate((0, self.t1), y0, p)
+        self.steps = run.stats["steps"]
+        return run, run._b
+
+    def at_start(self, y0, p):
+        """J and its gradients (N, np), of measurements that need no run, and the way to inf"""
+        J, lam, mu = 0.0, np.zeros(len(y0)), np.zeros(len(p))
+        n = self.owner.model.n
+        if self.early is not None and self.t1 == 0:
+            J, lam[:n], mu = self.early.term(0, y0[:n].copy(), p)
+        far = self.at_infinity(y0, p)
+        if far is not None:
+            of_late, w, direct = self.late.term(0, far.y, p)
+            by_y0, by_p = far.adjoint(w)
+            J, mu = J + of_late, mu + direct + by_p
+            lam[:n] += by_y0
+        return J, lam, mu
+
+    def gradient(self, u, limit, estimate):
+        """J, its gradient with respect to u and the limit; with estimate also the estimated errors of these"""
+        p = self.mapping.parameters(u)
+        y0 = self.start(p, limit)
+        J, lam, mu = self.at_start(y0, p)
+        errors = 0.0, np.zeros(len(y0)), np.zeros(len(p))
+        run, b = self.run(y0, p)
+        if run is not None and estimate:
+            (of_run, lam_run, mu_run), errors = self.estimated(run, b)
+            J, lam, mu = J + of_run, lam + lam_run, mu + mu_run
+        elif run is not None:
+            status = lib.costate_misfit_gradient(self.early.misfit, b.solver, run._taped(), pointer(p), pointer(lam),
+                                                 pointer(mu))
+            self.early.check(status)
+            J += lib.costate_misfit_sum(self.early.misfit)
+        return [(value, *self.chained(p, by_y0, by_p, limit, len(u)))
+                for value, by_y0, by_p in ((J, lam, mu), errors)[:2 if estimate else 1]]
+
+    def chained(self, p, lam, mu, limit, count):
+        """gradients with respect to u and the limit"""
+        by_p, by_limit = self.start_adjoint(p, lam, limit)
+        out = np.zeros(count)
+        self.mapping.add_to(out, mu + by_p)
+        return out, by_limit
+
+    def estimated(self, run, b):
+        """(value, by y0, by p) of the run and their estimated errors"""
+        e, out = ffi.new("costate_estimate *"), []
+        for of in (e.run, e.error):
+            arrays = np.zeros(1), np.zeros(b.N), np.zeros(b.np)
+            of.value, of.y0, of.p = (pointer(a) if a.size else ffi.NULL for a in arrays)
+            out.append(arrays)
+        with b.lock:
+            b.check(lib.costate_accuracy(b.solver, run._taped(), self.early.functional, e))
+        return [(value[0], by_y0, by_p) for value, by_y0, by_p in out]
+
+    def tangent(self, u, du, limit, dlimit):
+        """the derivative of J along du, by tangents alone"""
+        p, dp = self.mapping.parameters(u), self.mapping.directions(du)
+        y0, dy0, n = self.start(p, limit), self.start_tangent(p, dp, dlimit), self.owner.model.n
+        total = 0.0
+        if self.early is not None:
+            run, b = self.run(y0, p)
+            dy = dy0[None, :n] if run is None else run.tangent(dy0[:n], dp, at=self.early.times, **(
+                {"dm": dy0[b.N - b.nm:]} if b.nm else {}))
+            y = y0[None, :n] if run is None else run(self.early.times).T
+            for k in range(len(self.early.times)):
+                _, w, mu = self.early.term(k, np.ascontiguousarray(y[k]), p)
+                total += w @ dy[k] + mu @ dp
+        far = self.at_infinity(y0, p)
+        if far is not None:
+            _, w, mu = self.late.term(0, far.y, p)
+            total += w @ far.tangent(dy0[:n], dp) + mu @ dp
+        return total
+
+    def hessp(self, u, du, limit, dlimit):
+        """J, (gradient, product) with respect to u and (w, w2) with respect to the limit"""
+        p, dp = self.mapping.parameters(u), self.mapping.directions(du)
+        if self.late is not None or self.t1 == 0:
+            raise CostateError("COSTATE_MISSING", f"Hessian products are not available for condition {self.condition}: "
+                               "it has measurements at infinity, or at the start alone")
+        y0 = self.start(p, limit)
+        run, b = self.run(y0, p)
+        V, lam, lam2 = self.start_tangent(p, dp, dlimit), np.zeros(b.N), np.zeros(b.N)
+        mu, mu2, s = np.zeros(b.np), np.zeros(b.np), ffi.new("costate_second *")
+        s.m, s.V, s.Vp, s.mu, s.lambda2, s.mu2 = 1, *map(pointer, (V, dp, mu, lam2, mu2))
+        setattr(s, "lambda", pointer(lam))
+        with b.lock:
+            self.early.check(lib.costate_misfit_hessian(self.early.misfit, b.solver, run._taped(), pointer(p), s))
+        by_p, w = self.start_adjoint(p, lam, limit)
+        by_p2, w2 = self.start_second(p, lam, lam2, dp, limit)
+        out, out2 = np.zeros(len(u)), np.zeros(len(u))
+        self.mapping.add_to(out, mu + by_p)
+        self.mapping.add_to(out2, mu2 + by_p2)
+        return lib.costate_misfit_sum(self.early.misfit), (out, out2), (w, w2)
+
+    def replayed(self, u, moved, limit, moved_limit):
+        """J of parameters `moved` and their limit, with the steps of the run at u: its differences are derivatives of
+        these steps"""
+        p, q, J, n = self.mapping.parameters(u), self.mapping.parameters(moved), 0.0, self.owner.model.n
+        y0, y = self.start(p, limit), self.start(q, moved_limit)
+        far = self.at_infinity(y, q)
+        run, b = self.run(y0, p)
+        if run is None:
+            J += 0.0 if self.early is None else self.early.term(0, y[:n].copy(), q, False)[0]
+        else:
+            onto, state, at = ffi.gc(lib.costate_tape_new(), lib.costate_tape_free), y.copy(), np.empty(n)
+            b.check(lib.costate_replay_onto(b.solver, run._taped(), pointer(state), pointer(q), onto))
+            for k, t in enumerate(self.early.times):
+                if t == 0:
+                    at[:] = y[:n]
+                else:
+                    b.check(lib.costate_tape_eval(b.solver, onto, t, pointer(at)))
+                J += self.early.term(k, at, q, False)[0]
+        return J + (0.0 if far is None else self.late.term(0, far.y, q, False)[0])
