@@ -59,7 +59,9 @@ static int outputs_second(const costate_point *x, const costate_point *dx, const
     if (g->p && dx->y) g->p[1] += dx->y[0] * w[0], g->p[4] += dx->y[0] * w[1];
     return 0;
 }
-static const costate_problem decay = {.n = 1, .np = NP, .rhs = {rhs, rhs_tangent, rhs_adjoint, NULL, rhs_second, NULL}};
+static const costate_problem decay = {.n = 1, .np = NP, .rhs = {.value = rhs, .tangent = rhs_tangent,
+                                                               .adjoint = rhs_adjoint,
+                                                               .adjoint_tangent = rhs_second}};
 
 /* p_1 by p_5, p_3 by 0.25; p_3 by p_6; p_2 by p_2, which changes nothing */
 static const costate_replaced REPLACED[] = {{1, 5, 0}, {3, -1, 0.25}, {3, 6, 0}, {2, 2, 0}};
@@ -77,7 +79,8 @@ static costate_measurements data(void)
 {
     return (costate_measurements){.times = TIMES, .outputs = 2, .t = TIME, .count = COUNT, .list = LIST,
                                   .replaced = REPLACED, .nreplaced = 4,
-                                  .output = {outputs, outputs_tangent, outputs_adjoint, NULL, outputs_second, NULL}};
+                                  .output = {.value = outputs, .tangent = outputs_tangent, .adjoint = outputs_adjoint,
+                                             .adjoint_tangent = outputs_second}};
 }
 
 /* ---- formulas ---- */
