@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from costate._formed_limit import FormedPeriodicOrbit, FormedSteadyState
+from costate._formed_limit import FormedPeriodicOrbit, FormedSteadyState, OfForm
 from costate._forms import Named, Vector, form, is_vector
 from costate.after_step import Bounds, with_maps
 from costate.functional import Functional
@@ -228,25 +228,9 @@ class Formed:
                                               vy0=vy0, vp=vp, **more))
 
 
-class FormedRun:
+class FormedRun(OfForm):
     """A Run whose y0 or p is not a vector.  y, at and directions have the shape of y0, with one more axis behind it for
     times or directions; what is by p has the form of p."""
-
-    def __init__(self, form, flat):
-        self.form, self.flat = form, flat
-
-    def __getattr__(self, name):
-        if name in ("form", "flat"):            # of a copy that is being made
-            raise AttributeError(name)
-        return getattr(self.flat, name)
-
-    def __repr__(self):
-        return repr(self.flat)
-
-    @property
-    def y(self):
-        """the state at the end, in the shape of y0"""
-        return self.form.y.of(self.flat.y)
 
     @property
     def at(self):

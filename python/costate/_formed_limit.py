@@ -1,8 +1,8 @@
-"""Steady states and periodic orbits whose y0 or p is not a vector."""
+"""Limits whose y0 or p is not a vector, and what runs of such a problem share with them."""
 
 
-class FormedLimit:
-    """A limit of vectors, with states in the shape of y0, and what is by p in the form of p."""
+class OfForm:
+    """A run or a limit of vectors, with states in the shape of y0, and what is by p in the form of p."""
 
     def __init__(self, form, flat):
         self.form, self.flat = form, flat
@@ -21,7 +21,7 @@ class FormedLimit:
         return self.form.y.of(self.flat.y)
 
 
-class FormedSteadyState(FormedLimit):
+class FormedSteadyState(OfForm):
     def tangent(self, dy0=None, dp=None):
         """as that of SteadyState: dy0 in the shape of y0, dp in the form of p"""
         return self.form.y.of(self.flat.tangent(*self.form.directions(dy0, dp)))
@@ -38,7 +38,7 @@ class FormedSteadyState(FormedLimit):
         return self.form.y.of(found[0]), self.form.p.of(found[1])
 
 
-class FormedPeriodicOrbit(FormedLimit):
+class FormedPeriodicOrbit(OfForm):
     def __call__(self, t):
         """the state at t, or at several times"""
         return self.form.y.of(self.flat(t))
