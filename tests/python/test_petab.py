@@ -85,7 +85,28 @@ def test_preequilibration():
     assert problem.preequilibration == {"before": "steady state"}
 
 
-def test_hessian_with_preequilibration():
+def test_preequilibration_with_memory():
+    """k2 is the initial value of a quantity that only an event could change: the same likelihood and derivatives"""
+    math = "http://www.w3.org/1998/Math/MathML"
+    model = EXCHANGE["model.xml"].replace("</listOfParameters>", '<parameter id="feed" value="1" constant="false"/>'
+                                          "</listOfParameters><listOfInitialAssignments><initialAssignment symbol="
+                                          f'"feed"><math xmlns="{math}"><ci>k2</ci></math></initialAssignment>'
+                                          "</listOfInitialAssignments>")
+    model = model.replace("<ci>k2</ci><ci>B</ci>", "<ci>feed</ci><ci>B</ci>").replace(
+        "</listOfReactions>", '</listOfReactions><listOfEvents><event id="E" useValuesFromTriggerTime="true"><trigger '
+        f'initialValue="true" persistent="true"><math xmlns="{math}"><apply><gt/><ci>A</ci><cn>1000</cn></apply></math>'
+        f'</trigger><listOfEventAssignments><eventAssignment variable="feed"><math xmlns="{math}"><cn>2</cn></math>'
+        "</eventAssignment></listOfEventAssignments></event></listOfEvents>")
+    problem = load({**EXCHANGE, "model.xml": model}, "memory")
+    assert problem.model.memory == ["feed"]
+    against(problem, exchange, problem.nominal)
+    early, f = before_infinity()
+    problem = load({**early, "model.xml": model}, "memory_early")
+    of_hessp(problem, f, problem.nominal)
+
+
+def before_infinity():
+    """(files, log-likelihood) of EXCHANGE without the measurements at infinity"""
     early = dict(EXCHANGE)
     early["measurements.tsv"] = "".join(line for line in EXCHANGE["measurements.tsv"].splitlines(True)
                                         if "inf" not in line)
@@ -94,6 +115,11 @@ def test_hessian_with_preequilibration():
         calm, fast, k2, sd = 10**x
         late = [((3 * k2 / (calm + k2) + 0.3) * k2 / (fast + k2), 0.6), (3 * k2 / (fast + k2), 0.8)]
         return exchange(x) - sum(-0.5 * np.log(2 * np.pi * sd**2) - 0.5 * ((a - m) / sd)**2 for a, m in late)
+    return early, f
+
+
+def test_hessian_with_preequilibration():
+    early, f = before_infinity()
     problem = load(early, "early")
     of_hessp(problem, f, problem.nominal)
 

@@ -25,18 +25,40 @@ class Limit:
             self.found, self.way = problem.integrate((0, LONG), y0, p), f"run to t = {LONG:.0e}: {error.message}"
         self.y, self.is_steady = self.found.y, self.way == "steady state"
 
-    def tangent(self, dy0, dp):
-        """dy0 (None: that of the model's initial values)"""
-        if dy0 is None and self.is_steady:
-            dy0 = self.model.start_jvp(0.0, self.p, dp)[:self.model.n]
-        return self.found.tangent(dy0, dp)
+    # initial values are all of those of the model; a steady state depends on states and memory variables
+
+    def inner(self, start):
+        return np.concatenate([start[:self.model.n], start[self.model.n + self.model.nq:]])
+
+    def outer(self, states, memory):
+        return np.concatenate([states, np.zeros(self.model.nq), memory])
+
+    def weighted(self, w):
+        """(gradient of w y with respect to the initial values, and to p) of a steady state"""
+        n = self.model.n
+        lam, mu = self.found._adjoints(np.append(w, np.zeros(self.model.nm))[None])
+        return self.outer(lam[0, :n], lam[0, n:]), mu[0]
+
+    def tangent(self, dstart, dp):
+        """dstart: of the initial values (None: of those of the model)"""
+        if dstart is None:
+            if not self.is_steady:
+                return self.found.tangent(None, dp)
+            dstart = self.model.start_jvp(0.0, self.p, dp)
+        if self.is_steady:
+            return self.found._tangents(self.inner(dstart)[None], np.array(dp, dtype=float, ndmin=2))[0, :self.model.n]
+        memory = {"dm": dstart[self.model.n + self.model.nq:]} if self.model.nm else {}
+        return self.found.tangent(dstart[:self.model.n], dp, **memory)
 
     def adjoint(self, w):
-        """(by y0 - 0 where the model gives y0 -, by p)"""
-        by_y0, by_p = self.found.adjoint(w)[:2]
-        if self.is_steady and self.from_model:
-            by_p = by_p + self.model.start_vjp(0.0, self.p, by_y0)[0]
-        return by_y0, by_p
+        """(by initial values - included in the second where the model gives them -, by p)"""
+        if not self.is_steady:
+            by_y0, by_p, *by_m = self.found.adjoint(w)
+            return self.outer(by_y0, by_m[0] if by_m else np.zeros(0)), by_p
+        by_start, by_p = self.weighted(w)
+        if self.from_model:
+            by_p = by_p + self.model.start_vjp(0.0, self.p, by_start)[0]
+        return by_start, by_p
 
     def errors(self, w):
         """estimated errors of w y, and of its gradient with respect to p.  A steady state is solved to round-off"""
@@ -52,11 +74,12 @@ class Limit:
         if not self.is_steady:
             raise CostateError("COSTATE_MISSING", "Hessian products need a steady state for pre-equilibration; this is "
                                "a " + self.way)
-        dy0 = self.model.start_jvp(0.0, self.p, dp)[:self.model.n]
-        by_y0, (Hy0, Hp) = self.found.adjoint(w)[0], self.found.hessp(w, dy0, dp)
-        more_y0, more_p = self.found.adjoint(w2)
-        return Hp + more_p + self.model.start_vjp(0.0, self.p, Hy0 + more_y0)[0] + \
-            self.model.start_hvp(0.0, self.p, by_y0, dp)[0]
+        n, by_start = self.model.n, self.weighted(w)[0]
+        H, Hp = self.found._products(np.append(w, np.zeros(self.model.nm)),
+                                     self.inner(self.model.start_jvp(0.0, self.p, dp)), dp)
+        more, more_p = self.weighted(w2)
+        return Hp + more_p + self.model.start_vjp(0.0, self.p, self.outer(H[:n], H[n:]) + more)[0] + \
+            self.model.start_hvp(0.0, self.p, by_start, dp)[0]
 
 
 class Simulation:
@@ -147,7 +170,7 @@ class Simulation:
             of_late, w, direct = self.late.term(0, far.y, p)
             by_y0, by_p = far.adjoint(w)
             J, mu = J + of_late, mu + direct + by_p
-            lam[:n] += by_y0
+            lam += by_y0
         return J, lam, mu
 
     def gradient(self, u, limit, estimate):
@@ -202,7 +225,7 @@ class Simulation:
         far = self.at_infinity(y0, p)
         if far is not None:
             _, w, mu = self.late.term(0, far.y, p)
-            total += w @ far.tangent(dy0[:n], dp) + mu @ dp
+            total += w @ far.tangent(dy0, dp) + mu @ dp
         return total
 
     def hessp(self, u, du, limit, dlimit):
