@@ -154,24 +154,29 @@ static int judge(stepper *c, monitor *m, trial *t)
     return DIVERGES;
 }
 
+/* where squares overflow, or the sum is one over processes */
+static int norm_by_stages(const stepper *c, const double *Z, double *norm)
+{
+    int k = c->m->block;
+    size_t n = (size_t)c->n;
+    const double *z[STAGES_MOST] = {NULL};
+    double norms[STAGES_MOST], sum = 0;
+    for (int i = 0; i < k; i++) z[i] = Z + (size_t)i * n;
+    TRY(space_norms(&c->maps->space, n, k, newton_weights(c), z, norms));
+    for (int i = 0; i < k; i++) sum += norms[i] * norms[i];
+    *norm = k == 1 ? norms[0] : sqrt(sum / k);
+    return 0;
+}
+
 /* the root of the mean of the squares of the stages' norms */
 static int norm_of_block(const stepper *c, const double *Z, double *norm)
 {
-    const space *all = &c->maps->space;
-    int k = c->m->block;
-    size_t n = (size_t)c->n;
-    const double *z[STAGES_MOST] = {NULL}, *w = newton_weights(c);
-    double norms[STAGES_MOST], sum = 0;
-    for (int i = 0; i < k; i++) sum += sum_weighted(n, w, Z + (size_t)i * n);
-    if (!all->sum && sum > LEAST_SQUARES && sum < MOST_SQUARES) {
-        *norm = sqrt(sum / ((double)k * (double)n));
-        return 0;
-    }
-    for (int i = 0; i < k; i++) z[i] = Z + (size_t)i * n;
-    TRY(space_norms(all, n, k, w, z, norms));
-    sum = 0;
-    for (int i = 0; i < k; i++) sum += norms[i] * norms[i];
-    *norm = k == 1 ? norms[0] : sqrt(sum / k);
+    size_t n = (size_t)c->n, k = (size_t)c->m->block;
+    const double *w = newton_weights(c);
+    double sum = 0;
+    for (size_t i = 0; i < k; i++) sum += sum_weighted(n, w, Z + i * n);
+    if (c->maps->space.sum || !(sum > LEAST_SQUARES && sum < MOST_SQUARES)) return norm_by_stages(c, Z, norm);
+    *norm = sqrt(sum / ((double)k * (double)n));
     return 0;
 }
 

@@ -93,7 +93,7 @@ int ros_time_slope(stepper *c, const record *r)
     return map_tangent(c->maps, &c->maps->rhs, &x, &dt, work(c)->ft);
 }
 
-int ros_solve(stepper *c, const factors *f, int transpose, int m, const accuracy *how, double *X)
+int ros_iterate(stepper *c, const factors *f, int transpose, int m, const accuracy *how, double *X)
 {
     accuracy to = *how;
     to.tol = c->o->krylov_tol;                             /* nothing corrects what is left */
