@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/vec.h"
 
-enum { BLOCK = 1024, FEW = 32, PART = 8, MIXED = 3, LANES = 8, AT_ONCE = 16 };
+enum { BLOCK = 1024, FEW = 32, PART = 8, MIXED = 7, LANES = 8, AT_ONCE = 16 };
 
 static void add4(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b,
                  const double *restrict c, const double *restrict d)
@@ -104,27 +104,32 @@ static void mix_any(size_t n, double *out, int onto, double scale, int k, const 
     for (int i = 0; i < k; i++, out += n) combine(n, out, onto ? out : NULL, scale, k, A + i * k, X, n);
 }
 
-#define MIX_OF(known)                                                                                              \
-    static void mix_##known(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X) \
+#define MIX_OF(of)                                                                                                 \
+    static void mix_##of(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X)   \
     {                                                                                                              \
         (void)k;                                                                                                   \
         for (size_t at = 0; at < n; at += BLOCK)                                                                   \
-            mix_of(known, n - at < BLOCK ? n - at : BLOCK, out + at, onto, scale, A, X + at, n);                   \
+            mix_of(of, n - at < BLOCK ? n - at : BLOCK, out + at, onto, scale, A, X + at, n);                      \
     }
-#define MIX3_OF(known)                                                                                             \
-    static void mix3_##known(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X) \
+#define MIX_FEW(of, known)                                                                                         \
+    static void mix_##of##_##known(size_t n, double *out, int onto, double scale, int k, const double *A,          \
+                                   const double *X)                                                                \
     {                                                                                                              \
         (void)n, (void)k;                                                                                          \
-        if (onto) mix_of(3, known, out, 1, scale, A, X, known);                                                    \
-        else mix_of(3, known, out, 0, scale, A, X, known);                                                         \
+        if (onto) mix_of(of, known, out, 1, scale, A, X, known);                                                   \
+        else mix_of(of, known, out, 0, scale, A, X, known);                                                        \
     }
-MIX_OF(2) MIX_OF(3)
-MIX3_OF(1) MIX3_OF(2) MIX3_OF(3) MIX3_OF(4) MIX3_OF(5) MIX3_OF(6) MIX3_OF(7) MIX3_OF(8)
-static mix_routine *const mixes3[PART + 1] = {mix_3, mix3_1, mix3_2, mix3_3, mix3_4, mix3_5, mix3_6, mix3_7, mix3_8};
+#define MIX_EACH(of) MIX_OF(of) MIX_FEW(of, 1) MIX_FEW(of, 2) MIX_FEW(of, 3) MIX_FEW(of, 4) MIX_FEW(of, 5)         \
+                     MIX_FEW(of, 6) MIX_FEW(of, 7) MIX_FEW(of, 8)
+#define ALIKE(f) {f, f, f, f, f, f, f, f, f}
+#define BY_SIZE(f) {f, f##_1, f##_2, f##_3, f##_4, f##_5, f##_6, f##_7, f##_8}
+MIX_OF(2) MIX_EACH(3) MIX_EACH(5) MIX_OF(7)
 
 void mix(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X)
 {
-    (k == 3 ? mixes3[n <= PART ? n : 0] : k == 2 ? mix_2 : mix_any)(n, out, onto, scale, k, A, X);
+    static mix_routine *const by[MIXED + 1][PART + 1] = {ALIKE(mix_any), ALIKE(mix_any), ALIKE(mix_2), BY_SIZE(mix_3),
+                                                         ALIKE(mix_any), BY_SIZE(mix_5), ALIKE(mix_any), ALIKE(mix_7)};
+    by[k <= MIXED ? k : 0][n <= PART ? n : 0](n, out, onto, scale, k, A, X);
 }
 
 /* out += scale sum_j w_j X_j for any number of vectors, X_j = X + j n */
