@@ -181,18 +181,22 @@ static int norm_of_block(const stepper *c, const double *Z, double *norm)
 }
 
 /* An increment that changes by `moved` is a part of about moved/increment of the error.  moved <- what is left of the
-   error in components that are STUCK, in tolerances, and 0 in others; where increments are the rounding of y, too. */
-static void errors_left(const stepper *c, const double *dZ, double *moved)
+   error in components that are STUCK, in tolerances, and 0 in others; where increments are the rounding of y, too.  Is
+   there one that is not 0? */
+static int errors_left(const stepper *c, const double *dZ, double *moved)
 {
     size_t n = (size_t)c->n;
     const double *w = newton_weights(c);
     double rounding = 10 * DBL_EPSILON * work(c)->size;
+    int any = 0;
     for (int i = 0; i < c->m->block; i++)
         for (size_t l = 0; l < n; l++, dZ++, moved++) {
             double size = fabs(*dZ), change = fabs(*moved);
             int stuck = change < STUCK * size && size * w[l] > rounding;
             *moved = stuck ? size * w[l] * (size / fmax(change, DBL_MIN)) : 0;
+            any |= stuck;
         }
+    return any;
 }
 
 /* of these increments, and of how they changed since the last ones, which they replace */
@@ -205,8 +209,9 @@ static int measure(stepper *c, const double *dZ, monitor *m)
     if (m->it > 1 && !m->exact) {
         for (size_t i = 0; i < len; i++) last[i] = dZ[i] - last[i];
         TRY(norm_of_block(c, last, &m->change));
-        errors_left(c, dZ, last);
-        TRY(space_largest(&c->maps->space, len, last, &m->hidden));
+        m->hidden = 0;
+        if (errors_left(c, dZ, last) || c->maps->space.sum)
+            TRY(space_largest(&c->maps->space, len, last, &m->hidden));
     }
     memcpy(last, dZ, len * sizeof *dZ);
     return 0;
