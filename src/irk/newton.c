@@ -9,6 +9,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "base/larger.h"
 #include "irk/irk.h"
 
 /* Constants of RADAU5 (Hairer & Wanner II, IV.8).  CONVERGES: the largest theta of a converging iteration.  A step that
@@ -180,23 +181,20 @@ static int norm_of_block(const stepper *c, const double *Z, double *norm)
     return 0;
 }
 
-/* An increment that changes by `moved` is a part of about moved/increment of the error.  moved <- what is left of the
-   error in components that are STUCK, in tolerances, and 0 in others; where increments are the rounding of y, too.  Is
-   there one that is not 0? */
-static int errors_left(const stepper *c, const double *dZ, double *moved)
+/* An increment that changes by `moved` is a part of about moved/increment of the error.  What is left of the error in
+   components that are STUCK, in tolerances: the largest; 0 where increments are the rounding of y. */
+static double error_left(const stepper *c, const double *dZ, const double *moved)
 {
     size_t n = (size_t)c->n;
     const double *w = newton_weights(c);
-    double rounding = 10 * DBL_EPSILON * work(c)->size;
-    int any = 0;
+    double rounding = 10 * DBL_EPSILON * work(c)->size, most = 0;
     for (int i = 0; i < c->m->block; i++)
         for (size_t l = 0; l < n; l++, dZ++, moved++) {
             double size = fabs(*dZ), change = fabs(*moved);
-            int stuck = change < STUCK * size && size * w[l] > rounding;
-            *moved = stuck ? size * w[l] * (size / fmax(change, DBL_MIN)) : 0;
-            any |= stuck;
+            if (change < STUCK * size && size * w[l] > rounding)
+                most = larger(most, size * w[l] * (size / fmax(change, DBL_MIN)));
         }
-    return any;
+    return most;
 }
 
 /* of these increments, and of how they changed since the last ones, which they replace */
@@ -209,9 +207,8 @@ static int measure(stepper *c, const double *dZ, monitor *m)
     if (m->it > 1 && !m->exact) {
         for (size_t i = 0; i < len; i++) last[i] = dZ[i] - last[i];
         TRY(norm_of_block(c, last, &m->change));
-        m->hidden = 0;
-        if (errors_left(c, dZ, last) || c->maps->space.sum)
-            TRY(space_largest(&c->maps->space, len, last, &m->hidden));
+        m->hidden = error_left(c, dZ, last);
+        TRY(space_greatest(&c->maps->space, &m->hidden));
     }
     memcpy(last, dZ, len * sizeof *dZ);
     return 0;
