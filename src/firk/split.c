@@ -1,9 +1,7 @@
 /* split.c (firk) - all stages at once: the coupled system split by the eigenvalues of A^-1 into n by n ones. */
 #include <string.h>
 #include "firk/firk.h"
-#include "linsol/number.h"
-
-enum { FEW = 8 };
+#include "base/inline.h"
 
 /* pair <- re + i sign im, and back */
 static void join(size_t n, const double *restrict re, const double *restrict im, double sign, double *restrict pair)
@@ -64,7 +62,7 @@ static int solve_one(stepper *c, const factors *f, int k, int transpose, const a
    rows of the pair are transformed as the pairs (re, im) that they are solved as.  The sums are those of mix. */
 INLINE int solve_three(size_t n, stepper *c, const factors *f, const accuracy *to, double *restrict Z)
 {
-    double real[FEW], pair[2 * FEW];
+    double real[KNOWN], pair[2 * KNOWN];
     const double *A = c->m->Ti;
     for (size_t l = 0; l < n; l++) {
         double x = Z[l], y = Z[n + l], z = Z[2 * n + l];
@@ -86,11 +84,11 @@ INLINE int solve_three(size_t n, stepper *c, const factors *f, const accuracy *t
     {                                                                                                           \
         return solve_three(n, c, f, to, Z);                                                                     \
     }
-SOLVE_THREE(1) SOLVE_THREE(2) SOLVE_THREE(3) SOLVE_THREE(4) SOLVE_THREE(5) SOLVE_THREE(6) SOLVE_THREE(7) SOLVE_THREE(8)
+EACH_KNOWN(SOLVE_THREE)
 
 static int solve_few(stepper *c, const factors *f, const accuracy *to, double *Z)
 {
-    static int (*const by_size[FEW])(stepper *, const factors *, const accuracy *, double *) = {
+    static int (*const by_size[KNOWN])(stepper *, const factors *, const accuracy *, double *) = {
         solve_three_1, solve_three_2, solve_three_3, solve_three_4, solve_three_5, solve_three_6, solve_three_7,
         solve_three_8};
     return by_size[c->n - 1](c, f, to, Z);
@@ -103,7 +101,7 @@ int firk_solve(stepper *c, const factors *f, int transpose, int m, const accurac
     size_t n = (size_t)c->n, len = (size_t)c->m->block * n, columns = (size_t)m;
     int k = c->m->block;
     double *R = m == 1 ? work(c)->R + len : work(c)->systems.split, *row = R;
-    if (n <= FEW && k == 3 && f->nreal == 1 && m == 1 && !transpose) return solve_few(c, f, to, Z);
+    if (n <= KNOWN && k == 3 && f->nreal == 1 && m == 1 && !transpose) return solve_few(c, f, to, Z);
     for (size_t j = 0; j < columns; j++)
         transform(n, k, transpose ? c->m->T : c->m->Ti, transpose, Z + j * len, R + j * len);
     for (int i = 0; i < f->nreal + f->npair; i++) {

@@ -4,14 +4,7 @@
 #define COSTATE_LINSOL_NUMBER_H
 
 #include <math.h>
-
-/* Constants reach the loops of a function only where it is inlined, and compilers refuse that for functions as large as
-   those of few.c. */
-#ifdef __GNUC__
-#define INLINE static inline __attribute__((always_inline))
-#else
-#define INLINE static inline
-#endif
+#include "base/inline.h"
 
 /* |re| + |im|, as LAPACK chooses pivots */
 INLINE double number_size(int parts, const double *a)

@@ -58,9 +58,8 @@ int shifts_prepare(shifts *s, int nreal, int npair, const double *sigma)
     return matfree_prepare(s);
 }
 
-int mass_solve(shifts *s, int transpose, int m, double *X)
+int mass_divide(shifts *s, int transpose, int m, double *X)
 {
-    if (!s->mass) return 0;
     s->maps->count->solves += m;
     return shifts_solve(s, s->mass, transpose, m, X);
 }

@@ -66,7 +66,12 @@ static inline int shifts_solve(shifts *s, LS *lu, int transpose, int m, double *
     int code = LS_Solve(lu, transpose, m, X);
     return code || s->maps->space.sum ? shifts_code(s, s->backend, code, WHY_NOT_FINITE) : 0;
 }
-int mass_solve(shifts *, int transpose, int m, double *X);          /* M X = X, counted */
+int mass_divide(shifts *, int transpose, int m, double *X);
+/* M X = X, counted */
+static inline int mass_solve(shifts *s, int transpose, int m, double *X)
+{
+    return s->mass ? mass_divide(s, transpose, m, X) : 0;
+}
 /* Factors sigma M - J in place of M, whose factorisation is of no use if M is singular; x <- (sigma M - J)^-1 x.  RETRY
    if sigma M - J is singular; the verdict is not changed, because the caller can do without the solution. */
 int mass_shift(shifts *, double sigma, const linearisation *);

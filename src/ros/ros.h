@@ -55,7 +55,7 @@ void ros_guard_remark(const stepper *, int failed, char *text, size_t room);
 static inline int ros_confirms(const stepper *c) { return !c->sh->matfree && !c->sh->held; }
 void ros_confirm_layout(stepper *, cursor *);
 void ros_confirm_clear(stepper *);                  /* what is known of the next step counts no more */
-int ros_confirm(stepper *, const record *, const trial *, double h, double norm, double *again);
+int ros_confirm(stepper *, const record *, const trial *, const next_step *, double norm, double *again);
 void ros_confirm_made(stepper *, const record *);   /* takes J and E of this step from there, where they are */
 int ros_forward(stepper *, record *, trial *);
 int ros_tangent(stepper *, const record *, const directions *);
