@@ -90,7 +90,8 @@ int factors_iterate(shifts *, const factors *f, int k, int transpose, int nrhs, 
 static inline int factors_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, const accuracy *to,
                                 double *X)
 {
-    return s->matfree ? factors_iterate(s, f, k, transpose, nrhs, to, X) : shifts_solve(s, f->lu[k], transpose, nrhs, X);
+    if (s->matfree) return factors_iterate(s, f, k, transpose, nrhs, to, X);
+    return shifts_solve(s, f->lu[k], transpose, nrhs, X);
 }
 
 /* matfree.c */
