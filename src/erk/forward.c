@@ -20,7 +20,7 @@ const double *erk_stage(const stepper *c, const record *r, int i, double *out)
     return out;
 }
 
-INLINE int stage(size_t n, stepper *c, const record *r, trial *t, int i, const double *Y)
+INLINE int stage(size_t n, stepper *c, const record *r, trial *t, int i, const double *Y, costate_point *x)
 {
     double *K = t->to.X + (size_t)i * n;
     if (i == 0 && t->started) return 0;
@@ -28,7 +28,7 @@ INLINE int stage(size_t n, stepper *c, const record *r, trial *t, int i, const d
         memcpy(K, t->before->X + (size_t)(c->s - 1) * n, n * sizeof *K);
         return 0;
     }
-    TRY(map_value(c->maps, &c->maps->rhs, erk_time(c, r, i), Y, K));
+    TRY(map_value_next(c->maps, &c->maps->rhs, x, erk_time(c, r, i), Y, K));
     TRY(mass_solve(c->sh, 0, 1, K));
     if (c->m->b[i] != 0) return 0;
     /* y+ may not show it, but the next step and dense output would; 0.2: how far an error test cuts a step at most */
@@ -70,13 +70,14 @@ INLINE int forward(size_t known, stepper *c, record *r, trial *t)
     size_t n = known ? known : (size_t)c->n;
     int fsal = (m->is & COSTATE_FSAL) != 0;
     double *y1 = t->y1, *err = t->err;
+    costate_point x = point(c->maps, r->t, r->y);
     for (int k = 0; k < c->nq; k++) { y1[n + (size_t)k] = r->y[n + (size_t)k]; err[n + (size_t)k] = 0; }
     t->newton = 0;
     for (int i = 0; i < c->s; i++) {
         double *out = fsal && i == c->s - 1 ? y1 : a->Y;
         const double *Y = i == 0 ? r->y : out;
         if (i > 0) combine_known(known, n, out, r->y, r->h, i, m->A + (size_t)i * (size_t)c->s, r->X);
-        TRY(stage(n, c, r, t, i, Y));
+        TRY(stage(n, c, r, t, i, Y, &x));
         if (c->nq) TRY(quadrature(c, r, i, Y, y1 + n, err + n));
         t->started = 1;
     }

@@ -62,13 +62,14 @@ static double *slopes(const stepper *c, double h, int i0, const double *Z, const
     return K;
 }
 
-int irk_residual(stepper *c, const record *r, int i0, const double *Z, const double *earlier)
+INLINE int residual(size_t known, stepper *c, const record *r, int i0, const double *Z, const double *earlier)
 {
+    static const double one = 1;
     const irk_work *a = c->own;
-    size_t n = (size_t)c->n;
+    size_t n = known ? known : (size_t)c->n;
     const double *K = equation_plain(c->maps) ? NULL : slopes(c, r->h, i0, Z, earlier);
     for (int i = 0; i < c->m->block; i++) {
-        add_scaled(n, a->Y, r->y, 1, Z + (size_t)i * n);
+        combine_known(known, n, a->Y, r->y, 1, 1, &one, Z + (size_t)i * n);
         double *R = a->R + (size_t)i * n, t = r->t + c->m->c[i0 + i] * r->h;
         TRY(K ? equation_value(c->maps, t, a->Y, K + (size_t)i * n, R) : map_value(c->maps, &c->maps->rhs, t, a->Y, R));
     }
@@ -76,6 +77,11 @@ int irk_residual(stepper *c, const record *r, int i0, const double *Z, const dou
     if (!K && earlier) axpy(n, 1, earlier, a->R);               /* of blocks of one stage */
     if (K && c->m->g) axpy(n, c->m->g[i0], a->f0, a->R);
     return 0;
+}
+
+int irk_residual(stepper *c, const record *r, int i0, const double *Z, const double *earlier)
+{
+    return residual(0, c, r, i0, Z, earlier);
 }
 
 const double *irk_earlier(stepper *c, const record *r, int i)
@@ -170,9 +176,9 @@ static int norm_by_stages(const stepper *c, const double *Z, double *norm)
 }
 
 /* the root of the mean of the squares of the stages' norms */
-static int norm_of_block(const stepper *c, const double *Z, double *norm)
+INLINE int norm_of_block(size_t n, const stepper *c, const double *Z, double *norm)
 {
-    size_t n = (size_t)c->n, k = (size_t)c->m->block;
+    size_t k = (size_t)c->m->block;
     const double *w = newton_weights(c);
     double sum = 0;
     for (size_t i = 0; i < k; i++) sum += sum_weighted(n, w, Z + i * n);
@@ -183,9 +189,8 @@ static int norm_of_block(const stepper *c, const double *Z, double *norm)
 
 /* An increment that changes by `moved` is a part of about moved/increment of the error.  What is left of the error in
    components that are STUCK, in tolerances: the largest; 0 where increments are the rounding of y. */
-static double error_left(const stepper *c, const double *dZ, const double *moved)
+INLINE double error_left(size_t n, const stepper *c, const double *dZ, const double *moved)
 {
-    size_t n = (size_t)c->n;
     const double *w = newton_weights(c);
     double rounding = 10 * DBL_EPSILON * work(c)->size, most = 0;
     for (int i = 0; i < c->m->block; i++)
@@ -198,16 +203,16 @@ static double error_left(const stepper *c, const double *dZ, const double *moved
 }
 
 /* of these increments, and of how they changed since the last ones, which they replace */
-static int measure(stepper *c, const double *dZ, monitor *m)
+INLINE int measure(size_t n, stepper *c, const double *dZ, monitor *m)
 {
     double *last = work(c)->last;
-    size_t len = (size_t)c->n * (size_t)c->m->block;
+    size_t len = n * (size_t)c->m->block;
     m->old = m->norm;
-    TRY(norm_of_block(c, dZ, &m->norm));
+    TRY(norm_of_block(n, c, dZ, &m->norm));
     if (m->it > 1 && !m->exact) {
         for (size_t i = 0; i < len; i++) last[i] = dZ[i] - last[i];
-        TRY(norm_of_block(c, last, &m->change));
-        m->hidden = error_left(c, dZ, last);
+        TRY(norm_of_block(n, c, last, &m->change));
+        m->hidden = error_left(n, c, dZ, last);
         TRY(space_greatest(&c->maps->space, &m->hidden));
     }
     memcpy(last, dZ, len * sizeof *dZ);
@@ -219,10 +224,12 @@ int newton_begin(stepper *c, const record *r)
     return space_norm(&c->maps->space, (size_t)c->n, newton_weights(c), r->y, &work(c)->size);
 }
 
-int newton(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t)
+/* known: as of combine_known */
+INLINE int iterate(size_t known, stepper *c, const record *r, int block, const accuracy *to, enum newton_to far,
+                   trial *t)
 {
     irk_work *a = c->own;
-    size_t n = (size_t)c->n, len = n * (size_t)c->m->block;
+    size_t n = known ? known : (size_t)c->n, len = n * (size_t)c->m->block;
     int i0 = block * c->m->block;
     double *Z = t->to.X + (size_t)i0 * n;
     unsigned char *iterations = &t->to.iterations[block];
@@ -230,10 +237,10 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, enum newt
     monitor m = {.exact = far == ROUND_OFF || c->o->derivative_mode};
     double *dZ = a->R;
     for (m.it = 1;; m.it++) {
-        TRY(irk_residual(c, r, i0, Z, earlier));
+        TRY(residual(known, c, r, i0, Z, earlier));
         TRY(a->by->solve(c, c->fac, 0, 1, to, dZ));
         c->maps->count->newton++;
-        TRY(far == SO_MANY ? norm_of_block(c, dZ, &m.norm) : measure(c, dZ, &m));
+        TRY(far == SO_MANY ? norm_of_block(n, c, dZ, &m.norm) : measure(n, c, dZ, &m));
         if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE);
         axpy(len, 1, dZ, Z);
         if (far == SO_MANY) { if (m.it >= *iterations) return 0; continue; }
@@ -244,4 +251,19 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, enum newt
     *iterations = (unsigned char)m.it;
     a->theta = m.theta;
     return 0;
+}
+
+typedef int iteration(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t);
+#define ITERATE(known)                                                                                              \
+    static int iterate_##known(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far,      \
+                               trial *t)                                                                            \
+    {                                                                                                               \
+        return iterate(known, c, r, block, to, far, t);                                                             \
+    }
+ITERATE(0) EACH_KNOWN(ITERATE)
+
+int newton(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t)
+{
+    static iteration *const by_size[KNOWN + 1] = BY_KNOWN(iterate);
+    return by_size[IS_KNOWN(c->n)](c, r, block, to, far, t);
 }

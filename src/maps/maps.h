@@ -313,6 +313,14 @@ static inline int map_value(maps *a, const map *f, double t, const double *y, do
     costate_point x = point(a, t, y);
     return map_value_at(a, f, &x, out);
 }
+/* x: a point of the same step, which moves to t and y */
+static inline int map_value_next(maps *a, const map *f, costate_point *x, double t, const double *y, double *out)
+{
+    x->t = t;
+    x->y = y;
+    point_side(a, x);
+    return map_value_at(a, f, x, out);
+}
 static inline int map_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
 {
     return f->tangent(a, f, x, dx, out);
