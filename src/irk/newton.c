@@ -68,10 +68,12 @@ INLINE int residual(size_t known, stepper *c, const record *r, int i0, const dou
     const irk_work *a = c->own;
     size_t n = known ? known : (size_t)c->n;
     const double *K = equation_plain(c->maps) ? NULL : slopes(c, r->h, i0, Z, earlier);
+    costate_point x = point(c->maps, r->t, r->y);
     for (int i = 0; i < c->m->block; i++) {
         combine_known(known, n, a->Y, r->y, 1, 1, &one, Z + (size_t)i * n);
         double *R = a->R + (size_t)i * n, t = r->t + c->m->c[i0 + i] * r->h;
-        TRY(K ? equation_value(c->maps, t, a->Y, K + (size_t)i * n, R) : map_value(c->maps, &c->maps->rhs, t, a->Y, R));
+        TRY(K ? equation_value(c->maps, t, a->Y, K + (size_t)i * n, R)
+              : map_value_next(c->maps, &c->maps->rhs, &x, t, a->Y, R));
     }
     if (!K) add_slopes(c, r->h, i0, Z, a->R);
     if (!K && earlier) axpy(n, 1, earlier, a->R);               /* of blocks of one stage */
@@ -242,7 +244,7 @@ INLINE int iterate(size_t known, stepper *c, const record *r, int block, const a
         c->maps->count->newton++;
         TRY(far == SO_MANY ? norm_of_block(n, c, dZ, &m.norm) : measure(n, c, dZ, &m));
         if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE);
-        axpy(len, 1, dZ, Z);
+        for (size_t i = 0; i < len; i++) Z[i] += dZ[i];
         if (far == SO_MANY) { if (m.it >= *iterations) return 0; continue; }
         int next = judge(c, &m, t);
         if (next == DONE) break;

@@ -130,15 +130,16 @@ static int quadrature(stepper *c, const record *r, int i, const double *Y, doubl
 
 /* Y: the stage's point, the one before's where the method repeats it */
 INLINE int stage(size_t known, stepper *c, const record *r, const trial *t, const factors *lu, int i, const double **Y,
-                 double *f)
+                 costate_point *x)
 {
     const ros_work *a = c->own;
     size_t n = known ? known : (size_t)c->n;
     double *U = t->to.X + (size_t)i * n;
+    double *f = a->v1;
     const double *base = f;
     if (c->m->newf[i]) {
         if (i > 0) { next_point(known, c, r, i, *Y, a->Y); *Y = a->Y; }
-        TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i] * r->h, *Y, f));
+        TRY(map_value_next(c->maps, &c->maps->rhs, x, r->t + c->m->c[i] * r->h, *Y, f));
     }
     if (slopes_in_t(c)) { add_scaled(n, U, f, r->h / a->unit * c->m->gi[i], a->ft); base = U; }
     if (c->maps->M) couple(c, r->h, 0, i, 0, i, r->X, n, base, U);
@@ -180,11 +181,12 @@ INLINE int forward(size_t known, stepper *c, record *r, trial *t)
     if (ros_holds(c) && !t->as) TRY(ros_guard(c, r, t));
     if (!t->started && slopes_in_t(c)) TRY(ros_time_slope(c, r));
     t->started = 1;
+    costate_point x = point(c->maps, r->t, r->y);
     guesses_clear(&work(c)->step);       /* a recomputed step knows no other steps */
     if (nq) memcpy(y1 + n, r->y + n, nq * sizeof *y1);
     if (nq) memset(err + n, 0, nq * sizeof *err);
     for (int i = 0; i < c->s; i++) {
-        TRY(stage(known, c, r, t, lu, i, &Y, work(c)->v1));
+        TRY(stage(known, c, r, t, lu, i, &Y, &x));
         if (nq) TRY(quadrature(c, r, i, Y, y1 + n, err + n));
     }
     next_point(known, c, r, c->s, Y, y1);
