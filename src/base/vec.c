@@ -117,7 +117,8 @@ void mix(size_t n, double *out, int onto, double scale, int k, const double *A, 
     static mix_routine *const by[MIXED + 1][KNOWN + 1] = {
         ALIKE(mix_any), ALIKE(mix_any), ALIKE(mix_2_0), BY_KNOWN(mix_3), ALIKE(mix_any), BY_KNOWN(mix_5),
         ALIKE(mix_any), ALIKE(mix_7_0)};
-    by[k <= MIXED ? k : 0][IS_KNOWN(n)](n, out, onto, scale, k, A, X);
+    int whole = k <= 3 || (k <= MIXED && n <= FEW);         /* combine adds up many numbers in fours */
+    by[whole ? k : 0][IS_KNOWN(n)](n, out, onto, scale, k, A, X);
 }
 
 /* out += scale sum_j w_j X_j for any number of vectors, X_j = X + j n */
