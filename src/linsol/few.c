@@ -111,7 +111,7 @@ INLINE int factor(int parts, int n, double *A, int *pivot, double *diagonal)
 
 INLINE void few_solve(int parts, int n, const double *A, const int *pivot, double *x)
 {
-    for (int k = 0; k < n; k++)
+    for (int k = 0; k + 1 < n; k++)                                             /* the last row has no other */
         if (pivot[k] != k + 1) number_exchange(parts, x + parts * k, x + parts * (pivot[k] - 1));
     forward(parts, n, n, A, x);
     backward(parts, n, A, x);
