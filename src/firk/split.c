@@ -96,12 +96,11 @@ static int solve_few(stepper *c, const factors *f, const accuracy *to, double *Z
 
 /* X = T diag-solve(Ti Z), transposed X = Ti^T diag-solve(T^T Z) with plain transposed
    solves; a pair's real and imaginary parts are two rows, transposed its conjugate (mathematics, eq. 5.8 to 5.9). */
-int firk_solve(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
+static int solve_any(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
 {
     size_t n = (size_t)c->n, len = (size_t)c->m->block * n, columns = (size_t)m;
     int k = c->m->block;
     double *R = m == 1 ? work(c)->R + len : work(c)->systems.split, *row = R;
-    if (n <= KNOWN && k == 3 && f->nreal == 1 && m == 1 && !transpose) return solve_few(c, f, to, Z);
     for (size_t j = 0; j < columns; j++)
         transform(n, k, transpose ? c->m->T : c->m->Ti, transpose, Z + j * len, R + j * len);
     for (int i = 0; i < f->nreal + f->npair; i++) {
@@ -111,4 +110,10 @@ int firk_solve(stepper *c, const factors *f, int transpose, int m, const accurac
     for (size_t j = 0; j < columns; j++)
         transform(n, k, transpose ? c->m->Ti : c->m->T, transpose, R + j * len, Z + j * len);
     return 0;
+}
+
+int firk_solve(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
+{
+    int few = c->n <= KNOWN && c->m->block == 3 && f->nreal == 1 && m == 1 && !transpose;
+    return few ? solve_few(c, f, to, Z) : solve_any(c, f, transpose, m, to, Z);
 }
