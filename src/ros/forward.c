@@ -128,9 +128,14 @@ static int quadrature(stepper *c, const record *r, int i, const double *Y, doubl
     return 0;
 }
 
-/* Y: the stage's point, the one before's where the method repeats it */
-INLINE int stage(size_t known, stepper *c, const record *r, const trial *t, const factors *lu, int i, const double **Y,
-                 costate_point *x)
+typedef struct {                /* what the stages of a step share */
+    const factors *lu;          /* over a tape, the kept ones */
+    int timed;                  /* there is a term with f_t */
+    double per_h;               /* 1/h */
+    costate_point x;            /* of the stage, or of the one before, which some methods repeat */
+} shared;
+
+INLINE int stage(size_t known, stepper *c, const record *r, const trial *t, int i, shared *all)
 {
     const ros_work *a = c->own;
     size_t n = known ? known : (size_t)c->n;
@@ -138,13 +143,14 @@ INLINE int stage(size_t known, stepper *c, const record *r, const trial *t, cons
     double *f = a->v1;
     const double *base = f;
     if (c->m->newf[i]) {
-        if (i > 0) { next_point(known, c, r, i, *Y, a->Y); *Y = a->Y; }
-        TRY(map_value_next(c->maps, &c->maps->rhs, x, r->t + c->m->c[i] * r->h, *Y, f));
+        if (i > 0) next_point(known, c, r, i, all->x.y, a->Y);
+        TRY(map_value_next(c->maps, &c->maps->rhs, &all->x, r->t + c->m->c[i] * r->h, i > 0 ? a->Y : r->y, f));
     }
-    if (slopes_in_t(c)) { add_scaled(n, U, f, r->h / a->unit * c->m->gi[i], a->ft); base = U; }
+    if (all->timed) { add_scaled(n, U, f, r->h / a->unit * c->m->gi[i], a->ft); base = U; }
     if (c->maps->M) couple(c, r->h, 0, i, 0, i, r->X, n, base, U);
-    else combine_known(known, n, U, base, 1 / r->h, i, c->m->C + (size_t)i * (size_t)c->s, r->X);
-    return ros_solve(c, lu, 0, 1, &(accuracy){.from = &work(c)->step}, U);
+    else combine_known(known, n, U, base, all->per_h, i, c->m->C + (size_t)i * (size_t)c->s, r->X);
+    if (c->sh->matfree) return ros_iterate(c, all->lu, 0, 1, &(accuracy){.from = &work(c)->step}, U);
+    return factors_solve(c->sh, all->lu, 0, 0, 1, NULL, U);
 }
 
 /* err <- (1/(h gamma)) E^-1 M err, where it holds what the step before left in the constraints: see step.h. */
@@ -170,26 +176,24 @@ static double near(const stepper *c, double h)
 INLINE int forward(size_t known, stepper *c, record *r, trial *t)
 {
     size_t n = known ? known : (size_t)c->n, nq = (size_t)c->nq;
-    const factors *lu;                    /* over a tape, the kept ones */
-    const double *Y = r->y;
+    shared all = {NULL, slopes_in_t(c), 1 / r->h, point(c->maps, r->t, r->y)};
     double *y1 = t->y1, *err = t->err;
     r->jacobian = t->serial;
     if (ros_holds(c)) r->held = t->as ? t->as->held : near(c, r->h);
     t->newton = 0;
     if (!t->as) ros_confirm_made(c, r);
-    TRY(ros_matrices(c, r, &lu));
+    TRY(ros_matrices(c, r, &all.lu));
     if (ros_holds(c) && !t->as) TRY(ros_guard(c, r, t));
-    if (!t->started && slopes_in_t(c)) TRY(ros_time_slope(c, r));
+    if (!t->started && all.timed) TRY(ros_time_slope(c, r));
     t->started = 1;
-    costate_point x = point(c->maps, r->t, r->y);
     guesses_clear(&work(c)->step);       /* a recomputed step knows no other steps */
     if (nq) memcpy(y1 + n, r->y + n, nq * sizeof *y1);
     if (nq) memset(err + n, 0, nq * sizeof *err);
     for (int i = 0; i < c->s; i++) {
-        TRY(stage(known, c, r, t, lu, i, &Y, &x));
-        if (nq) TRY(quadrature(c, r, i, Y, y1 + n, err + n));
+        TRY(stage(known, c, r, t, i, &all));
+        if (nq) TRY(quadrature(c, r, i, all.x.y, y1 + n, err + n));
     }
-    next_point(known, c, r, c->s, Y, y1);
+    next_point(known, c, r, c->s, all.x.y, y1);
     if (!t->estimate) return 0;
     combine_known(known, n, err, NULL, 1, c->s, c->m->est.e, r->X);
     return filter(c, r, err);
