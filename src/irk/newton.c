@@ -43,12 +43,12 @@ accuracy irk_accuracy(const stepper *c, int counted)
 }
 
 /* E(K) = E(0) - K where M is the identity, and K need not be formed: R_i -= (1/h) sum_j W_ij Z_j over the block */
-static void add_slopes(const stepper *c, double h, int i0, const double *Z, double *R)
+INLINE void add_slopes(size_t known, const stepper *c, double h, int i0, const double *Z, double *R)
 {
-    size_t n = (size_t)c->n;
+    size_t n = known ? known : (size_t)c->n;
     int k = c->m->block;
     if (k > 1) mix(n, R, 1, -1 / h, k, c->m->W, Z);
-    else irk_coupling(c, h, 0, i0, i0, i0 + 1, -1, Z - (size_t)i0 * n, n, R, R);
+    else combine_known(known, n, R, R, -1 / h, 1, c->m->W + i0 * c->s + i0, Z);
 }
 
 /* K_i of the block, stored after R, where there is room */
@@ -75,8 +75,8 @@ INLINE int residual(size_t known, stepper *c, const record *r, int i0, const dou
         TRY(K ? equation_value(c->maps, t, a->Y, K + (size_t)i * n, R)
               : map_value_next(c->maps, &c->maps->rhs, &x, t, a->Y, R));
     }
-    if (!K) add_slopes(c, r->h, i0, Z, a->R);
-    if (!K && earlier) axpy(n, 1, earlier, a->R);               /* of blocks of one stage */
+    if (!K) add_slopes(known, c, r->h, i0, Z, a->R);
+    for (size_t l = 0; !K && earlier && l < n; l++) a->R[l] += earlier[l];      /* of blocks of one stage */
     if (K && c->m->g) axpy(n, c->m->g[i0], a->f0, a->R);
     return 0;
 }
@@ -112,7 +112,7 @@ enum { GO_ON, DONE, DIVERGES };
 /* The increment is at the rounding of y (at least 1e-3 tolerances, as y may be 0). */
 static int at_rounding(const stepper *c, double norm)
 {
-    return norm <= DBL_EPSILON * fmax(work(c)->size, 1e-3);
+    return norm <= DBL_EPSILON * larger(work(c)->size, 1e-3);
 }
 
 /* Is the iteration at round-off?  Either the increment is at the rounding of y; or it is below the tolerance and has
@@ -129,7 +129,7 @@ static int exhausted(const stepper *c, monitor *m)
 /* Two increments below the tolerance that have nothing in common. */
 static int noise(const stepper *c, const monitor *m)
 {
-    return m->it > 1 && fmax(m->norm, m->old) <= c->o->newton_tol && m->change >= NOISE * m->norm;
+    return m->it > 1 && larger(m->norm, m->old) <= c->o->newton_tol && m->change >= NOISE * m->norm;
 }
 
 static double power(double x, int k)
@@ -152,7 +152,7 @@ static int judge(stepper *c, monitor *m, trial *t)
     if (m->it == 1) return left > 0 ? GO_ON : DIVERGES;
     if (m->theta >= CONVERGES && !(exact && m->norm <= c->o->newton_tol)) return DIVERGES;
     if (exact) return left > 0 ? GO_ON : DIVERGES;
-    double eta = fmax(m->theta / (1 - m->theta), m->it == 2 ? LEAST_ETA : 0);
+    double eta = larger(m->theta / (1 - m->theta), m->it == 2 ? LEAST_ETA : 0);
     int enough = eta * m->norm <= c->o->newton_tol;
     if (enough && m->hidden <= HIDDEN) return DONE;
     if (left <= 0 || (enough && m->it > 2)) return DIVERGES;
