@@ -12,9 +12,7 @@
 /* The largest n with functions of its own: with more unknowns the arithmetic costs more than what is around it. */
 enum { KNOWN = 8 };
 
-/* EACH_KNOWN(M): M(n) defines a function for one n; M(0) one for any.  BY_KNOWN(f): the list of f_0 to f_8, in which
-   IS_KNOWN(n) finds the one to call. */
-#define EACH_KNOWN(M) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8)
+/* The list of f_0, which is for any n, and f_1 to f_8, in which IS_KNOWN(n) finds the one to call. */
 #define BY_KNOWN(f) {f##_0, f##_1, f##_2, f##_3, f##_4, f##_5, f##_6, f##_7, f##_8}
 #define IS_KNOWN(n) ((n) <= KNOWN ? (n) : 0)
 

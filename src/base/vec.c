@@ -33,7 +33,7 @@ typedef void sum_routine(size_t n, double *out, const double *y, double scale, i
 #define SUM_OF(known) \
     static void sum_##known(size_t n, double *out, const double *y, double scale, int k, const double *w, \
                             const double *X, size_t stride) { (void)n; sum_of(known, out, y, scale, k, w, X, stride); }
-SUM_OF(0) EACH_KNOWN(SUM_OF)
+SUM_OF(0) SUM_OF(1) SUM_OF(2) SUM_OF(3) SUM_OF(4) SUM_OF(5) SUM_OF(6) SUM_OF(7) SUM_OF(8)
 static sum_routine *const sums[KNOWN + 1] = BY_KNOWN(sum);
 
 static void sum_few(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
@@ -107,9 +107,9 @@ static void mix_any(size_t n, double *out, int onto, double scale, int k, const 
         if (onto) mix_of(of, known, out, 1, scale, A, X, known);                                                   \
         else mix_of(of, known, out, 0, scale, A, X, known);                                                        \
     }
-#define MIX_3(known) MIX_FEW(3, known)
-#define MIX_5(known) MIX_FEW(5, known)
-MIX_OF(2) MIX_OF(3) MIX_OF(5) MIX_OF(7) EACH_KNOWN(MIX_3) EACH_KNOWN(MIX_5)
+MIX_OF(2) MIX_OF(3) MIX_OF(5) MIX_OF(7) MIX_FEW(3, 1) MIX_FEW(3, 2) MIX_FEW(3, 3) MIX_FEW(3, 4) MIX_FEW(3, 5)
+MIX_FEW(3, 6) MIX_FEW(3, 7) MIX_FEW(3, 8) MIX_FEW(5, 1) MIX_FEW(5, 2) MIX_FEW(5, 3) MIX_FEW(5, 4) MIX_FEW(5, 5)
+MIX_FEW(5, 6) MIX_FEW(5, 7) MIX_FEW(5, 8)
 #define ALIKE(f) {f, f, f, f, f, f, f, f, f}
 
 void mix(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X)

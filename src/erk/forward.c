@@ -86,11 +86,11 @@ INLINE int forward(size_t known, stepper *c, record *r, trial *t)
     return m->est.e2 ? combine_estimates(c, r, y1, err) : 0;
 }
 
-#define FORWARD(known) static int forward_##known(stepper *c, record *r, trial *t) { return forward(known, c, r, t); }
-FORWARD(0) EACH_KNOWN(FORWARD)
+#define FORWARD(known) static int forward_n_##known(stepper *c, record *r, trial *t) { return forward(known, c, r, t); }
+FORWARD(0) FORWARD(1) FORWARD(2) FORWARD(3) FORWARD(4) FORWARD(5) FORWARD(6) FORWARD(7) FORWARD(8)
 
 int erk_forward(stepper *c, record *r, trial *t)
 {
-    static int (*const by_size[KNOWN + 1])(stepper *, record *, trial *) = BY_KNOWN(forward);
+    static int (*const by_size[KNOWN + 1])(stepper *, record *, trial *) = BY_KNOWN(forward_n);
     return by_size[IS_KNOWN(c->n)](c, r, t);
 }

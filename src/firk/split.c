@@ -84,7 +84,8 @@ INLINE int solve_three(size_t n, stepper *c, const factors *f, const accuracy *t
     {                                                                                                           \
         return solve_three(n, c, f, to, Z);                                                                     \
     }
-EACH_KNOWN(SOLVE_THREE)
+SOLVE_THREE(1) SOLVE_THREE(2) SOLVE_THREE(3) SOLVE_THREE(4) SOLVE_THREE(5) SOLVE_THREE(6) SOLVE_THREE(7)
+SOLVE_THREE(8)
 
 static int solve_few(stepper *c, const factors *f, const accuracy *to, double *Z)
 {

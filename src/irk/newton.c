@@ -257,15 +257,15 @@ INLINE int iterate(size_t known, stepper *c, const record *r, int block, const a
 
 typedef int iteration(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t);
 #define ITERATE(known)                                                                                              \
-    static int iterate_##known(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far,      \
+    static int iterate_n_##known(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far,      \
                                trial *t)                                                                            \
     {                                                                                                               \
         return iterate(known, c, r, block, to, far, t);                                                             \
     }
-ITERATE(0) EACH_KNOWN(ITERATE)
+ITERATE(0) ITERATE(1) ITERATE(2) ITERATE(3) ITERATE(4) ITERATE(5) ITERATE(6) ITERATE(7) ITERATE(8)
 
 int newton(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t)
 {
-    static iteration *const by_size[KNOWN + 1] = BY_KNOWN(iterate);
+    static iteration *const by_size[KNOWN + 1] = BY_KNOWN(iterate_n);
     return by_size[IS_KNOWN(c->n)](c, r, block, to, far, t);
 }

@@ -199,12 +199,12 @@ INLINE int forward(size_t known, stepper *c, record *r, trial *t)
     return filter(c, r, err);
 }
 
-#define FORWARD(known) static int forward_##known(stepper *c, record *r, trial *t) { return forward(known, c, r, t); }
-FORWARD(0) EACH_KNOWN(FORWARD)
+#define FORWARD(known) static int forward_n_##known(stepper *c, record *r, trial *t) { return forward(known, c, r, t); }
+FORWARD(0) FORWARD(1) FORWARD(2) FORWARD(3) FORWARD(4) FORWARD(5) FORWARD(6) FORWARD(7) FORWARD(8)
 
 int ros_forward(stepper *c, record *r, trial *t)
 {
-    static int (*const by_size[KNOWN + 1])(stepper *, record *, trial *) = BY_KNOWN(forward);
+    static int (*const by_size[KNOWN + 1])(stepper *, record *, trial *) = BY_KNOWN(forward_n);
     return by_size[IS_KNOWN(c->n)](c, r, t);
 }
 
