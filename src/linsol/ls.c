@@ -21,7 +21,8 @@ struct LS {
     enum unscaled balance;     /* which matrices are scaled */
     int scaled;                /* A is rows (sigma M - J) columns */
     double *rows, *columns;    /* n each, powers of two; NULL: no matrix is scaled */
-    costate_stats *count;
+    costate_stats *count;      /* NULL: */
+    long uncounted;            /* takes the number of solutions */
 };
 
 /* an error code, or COSTATE_LS_OK if the backend can be called */
@@ -74,7 +75,7 @@ LS *LS_Init(const costate_backend *backend, int n, const costate_pattern *patter
     ls->n = n;
     ls->parts = is_complex ? 2 : 1;
     ls->count = count;
-    if (count) ls->front.solves = is_complex ? &count->complex_solves : &count->solves;
+    ls->front.solves = !count ? &ls->uncounted : is_complex ? &count->complex_solves : &count->solves;
     if (like && (like->backend != backend || like->n != n || like->parts != ls->parts)) like = NULL;
     *status = fill(ls, pattern, !!is_complex, like);
     if (*status == COSTATE_LS_OK) *status = prepare_balance(ls, LS_Unscaled(backend));
@@ -198,7 +199,7 @@ int LS_Decomp(LS *ls, double re, double im, const double *J, const double *M)
     }
     status = ls->backend->factor(ls->self, ls->A);
     ls->factored = status == COSTATE_LS_OK;
-    if (ls->factored && ls->backend == &LS_dense && ls->count && !ls->scaled) ls->front.few = LS_few_of(ls->self);
+    if (ls->factored && ls->backend == &LS_dense && !ls->scaled) ls->front.few = LS_few_of(ls->self);
     return code_of(status);
 }
 
