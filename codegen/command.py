@@ -17,8 +17,8 @@ an ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -f
 --program the model is written as byte code, NAME.bin, which the library runs without a compiler (costate/program.h).
 With --to-sbml it is written in SBML for other tools, as far as SBML can say it.  With --json NAME.json says what they
 have, for programs that load them: the name of the model, its quantities with their units, its sizes.  --explain writes
-no file: it prints what was understood, the states and parameters, running costs, outputs, events, relations, stops and
-conservation laws.  A fault is reported with file, line and column."""
+no file: it prints what was understood, the states and parameters, running costs, outputs, events, relations, stops,
+conservation laws, and eigenvalues of the Jacobian at the start.  A fault is reported with file, line and column."""
 import sys
 from pathlib import Path
 

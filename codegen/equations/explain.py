@@ -1,4 +1,5 @@
-"""What costate-model has understood of a model, as text: states, parameters, events, relations, conservation laws.
+"""What costate-model has understood of a model, as text: states, parameters, events, relations, conservation laws, and
+how stiff it is at the start.
 
 Expressions are printed from the graph, as they are after simplification: not as the file has them."""
 import math
@@ -8,6 +9,7 @@ from .conservation import conservation_laws
 from .eq_file import SUM, File, value
 from .model import ANY_MODE, CROSSES, FALLS, RISES
 from .start_limit import PERIODIC, STEADY
+from .stiffness import stiffness
 from .times import SLACK
 
 MOST = 72                                    # characters of an expression that are shown
@@ -56,7 +58,8 @@ class Explanation(File):
                                                                        for k, r in enumerate(m.relations)]
         if m.stops:
             out += ["", "stops: known times at which the equations are not smooth", "    " + times(m.stops)]
-        return out + self.laws()
+        return out + self.laws() + \
+            ["", "eigenvalues of the Jacobian at the start"] + ["    " + line for line in stiffness(m)]
 
     def form(self):
         m = self.model
