@@ -47,6 +47,8 @@ class Explanation(File):
         out += self.table("memory variables", m.memory, [("starts at", self.default_of(q)) for q in m.memory])
         out += self.table("running costs", m.costs, [("derivative", self.shown(a)) for a in m.cost_nodes])
         out += self.table("outputs", m.outputs, [("expression", self.shown(a)) for a in m.output_nodes])
+        if m.units:
+            out += ["", f"units: {m.units}"]
         if m.start_limit:
             out += ["", f"runs begin {LIMITS[m.start_limit.kind]}"]
         if m.modes:
