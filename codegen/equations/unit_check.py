@@ -1,8 +1,8 @@
 """`unit check on [{h}]`: units of all expressions are compared where they are given; {h} is that of t.
 
-What is not given fits everywhere.  A number multiplies without a unit, and has the unit that it needs where it is added,
-compared or assigned: constants with a unit are parameters.  Without {h}, t has the unit with which the first equation
-that gives one is right."""
+What is not given fits everywhere.  A number multiplies without a unit, and has the unit that it needs where it is
+added, compared or assigned: constants with a unit are parameters.  Without {h}, t has the unit with which the first
+equation that gives one is right."""
 from fractions import Fraction
 
 from .nodes import FUNCTIONS

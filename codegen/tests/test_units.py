@@ -6,14 +6,15 @@ from codegen.equations.explain import explain
 from codegen.equations.units import ONE, NoUnit, unit
 from codegen.real import Refused
 
-SAME = [("mg/L", "g/m^3"), ("J", "kg m^2/s^2"), ("1/h", "h^-1"), ("1/h", "1/(60 min)"), ("cm3", "mL"), ("cm^-3", "1/mL"),
+SAME = [("mg/L", "g/m^3"), ("J", "kg m^2/s^2"), ("1/h", "h^-1"), ("1/h", "1/(60 min)"), ("cm3", "mL"),
+        ("cm^-3", "1/mL"),
         ("mM", "mol/m3"), ("umol/(g min)", "µmol g-1 min**-1"), ("mg/L/h", "mg/(L h)"), ("%", "10 ppb/ppb * 0.001"),
         ("kg·m/s^2", "N"), ("V A", "W"), ("H2O/s", "H2O s^-1"), ("1", "-"), ("rad", "1"), ("L^0.5", "L^0.25 L^0.25"),
         ("Ohm", "V/A"), ("hPa", "100 Pa"), ("dam", "10 m"), ("cells_of_a/d", "cells_of_a/day"), ("F", "C/V"),
         ("S", "1/Ohm"), ("T", "kg/(A s2)"), ("1e6 eV", "MeV"), ("cal", "4.184 J"), ("kDa", "1000 Da"), ("week", "7 d"),
         ("yr", "365.25 d"), ("atm", "1.01325 bar"), ("deg", "1 deg"), ("ppm", "1e-6"), ("l", "L"), ("cd", "1 cd")]
-DIFFERENT = [("mg", "g"), ("mg/L", "mg"), ("s", "min"), ("h", "H"), ("cells", "cell"), ("m", "mm"), ("%", "1"), ("K", "k"),
-             ("x2^3", "x^2")]
+DIFFERENT = [("mg", "g"), ("mg/L", "mg"), ("s", "min"), ("h", "H"), ("cells", "cell"), ("m", "mm"), ("%", "1"),
+             ("K", "k"), ("x2^3", "x^2")]
 NO_UNITS = [("mg//L", "a factor is missing before /"), ("(mg", "is not closed"), ("mg)", "a parenthesis too many"),
             ("°C", "is not a unit"), ("mg/", "missing at the end"), ("a, b", "is not a unit"), ("()", "at the end")]
 
@@ -72,8 +73,8 @@ CASES = [
     ("x' = abs(F)*sign(c)*heaviside(t - 3)*atan2(x, x)\nc' = k*mod(c, K)*floor(w)", ""),
     ("x' = F*atan2(x, c)\nc' = 0", "5:8: the arguments of atan2"),
     # names and macros
-    ("let a = c/K\nlet f(a, b) = a*b/(1 + b)\nx' = F*a\nc' = f(k, c)", "8:1: the left side has the unit mg/L/h, the right "
-     "side 1/h"),
+    ("let a = c/K\nlet f(a, b) = a*b/(1 + b)\nx' = F*a\nc' = f(k, c)", "8:1: the left side has the unit mg/L/h, the "
+     "right side 1/h"),
     ("let f(a, b) = a + b\nx' = F\nc' = k*f(c, K) + k*f(K, c)", ""),
     ("let f(a, b) = a + b\nx' = F\nc' = k*f(c, x)", "5:17: the terms of this sum have the units mg/L and mg"),
     ("let d = c + x\nx' = F\nc' = d", "5:11: the terms"),
@@ -98,8 +99,8 @@ CASES = [
     (MM + "A -> B : r\nA + A -> B : q\n2 A -> B : q\nA -> (w) B : r\n0 -> A : 3", ""),
     (MM + "parameter P = 2 {1}, s = 1 {mM/h}\nP + A -> B : r\nP -> A : s", ""),
     (MM + "2 A -> B : r", "9:3: A' has the unit mM/h, and changes in mM^2/h by this reaction"),
-    ("state A {mM}, B {uM}\nparameter r = 1 {1/h}\nx' = F\nc' = 0\nA -> B : r", "9:6: B' has the unit uM/h, and changes in "
-     "mM/h by this reaction"),
+    ("state A {mM}, B {uM}\nparameter r = 1 {1/h}\nx' = F\nc' = 0\nA -> B : r", "9:6: B' has the unit uM/h, and "
+     "changes in mM/h by this reaction"),
     (MM + "A -> (V) B : r", "9:10: B' has the unit mM/h, and changes in L mM/h by this reaction"),
     ("2*x' + V*c' = F + F*t*k\n0 = c - x/V", ""),
     ("2*x' + c' = F\n0 = c - x/V", "5:6: the terms of this sum have the units mg/h and mg/L/h"),
