@@ -201,6 +201,7 @@ class Problem:
     index: tuple[int, ...] | None
     w: Any
     preconditioner: tuple[_Function | None, _Function] | None
+    splitting: bool
     events: list[Event]
     relations: list[Relation]
     stops: _Array
@@ -219,8 +220,8 @@ class Problem:
                  after_step: _Function | Map | AfterStep | Bounds | Projection | None = None, memory: int = 0,
                  method: Any = "auto", rtol: ArrayLike = 1e-6, atol: ArrayLike = 1e-6, derivatives: _Way = "auto",
                  trace: Literal["auto"] | bool = "auto",
-                 preconditioner: tuple[_Function | None, _Function] | _Function | None = None, w: Any = None,
-                 **options: Any) -> None: ...
+                 preconditioner: tuple[_Function | None, _Function] | _Function | None = None,
+                 splitting: bool = False, w: Any = None, **options: Any) -> None: ...
     @property
     def traced(self) -> bool: ...
     @property
