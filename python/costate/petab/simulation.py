@@ -181,13 +181,11 @@ class Simulation:
         errors = 0.0, np.zeros(len(y0)), np.zeros(len(p))
         run, b = self.run(y0, p)
         if run is not None and estimate:
-            (of_run, lam_run, mu_run), errors = self.estimated(run, b)
+            (of_run, lam_run, mu_run), errors = self.early.accuracy(run)
             J, lam, mu = J + of_run, lam + lam_run, mu + mu_run
         elif run is not None:
-            status = lib.costate_misfit_gradient(self.early.misfit, b.solver, run._taped(), pointer(p), pointer(lam),
-                                                 pointer(mu))
-            self.early.check(status)
-            J += lib.costate_misfit_sum(self.early.misfit)
+            of_run, lam_run, mu_run = self.early.gradient(run, p)
+            J, lam, mu = J + of_run, lam + lam_run, mu + mu_run
         return [(value, *self.chained(p, by_y0, by_p, limit, len(u)))
                 for value, by_y0, by_p in ((J, lam, mu), errors)[:2 if estimate else 1]]
 
@@ -197,17 +195,6 @@ class Simulation:
         out = np.zeros(count)
         self.mapping.add_to(out, mu + by_p)
         return out, by_limit
-
-    def estimated(self, run, b):
-        """(value, by y0, by p) of the run and their estimated errors"""
-        e, out = ffi.new("costate_estimate *"), []
-        for of in (e.run, e.error):
-            arrays = np.zeros(1), np.zeros(b.N), np.zeros(b.np)
-            of.value, of.y0, of.p = (pointer(a) if a.size else ffi.NULL for a in arrays)
-            out.append(arrays)
-        with b.lock:
-            b.check(lib.costate_accuracy(b.solver, run._taped(), self.early.functional, e))
-        return [(value[0], by_y0, by_p) for value, by_y0, by_p in out]
 
     def tangent(self, u, du, limit, dlimit):
         """the derivative of J along du, by tangents alone"""
@@ -236,18 +223,13 @@ class Simulation:
                                "it has measurements at infinity, or at the start alone")
         y0 = self.start(p, limit)
         run, b = self.run(y0, p)
-        V, lam, lam2 = self.start_tangent(p, dp, dlimit), np.zeros(b.N), np.zeros(b.N)
-        mu, mu2, s = np.zeros(b.np), np.zeros(b.np), ffi.new("costate_second *")
-        s.m, s.V, s.Vp, s.mu, s.lambda2, s.mu2 = 1, *map(pointer, (V, dp, mu, lam2, mu2))
-        setattr(s, "lambda", pointer(lam))
-        with b.lock:
-            self.early.check(lib.costate_misfit_hessian(self.early.misfit, b.solver, run._taped(), pointer(p), s))
+        J, lam, mu, lam2, mu2 = self.early.second(run, p, self.start_tangent(p, dp, dlimit)[None], dp[None])
         by_p, w = self.start_adjoint(p, lam, limit)
-        by_p2, w2 = self.start_second(p, lam, lam2, dp, limit)
+        by_p2, w2 = self.start_second(p, lam, lam2[0], dp, limit)
         out, out2 = np.zeros(len(u)), np.zeros(len(u))
         self.mapping.add_to(out, mu + by_p)
-        self.mapping.add_to(out2, mu2 + by_p2)
-        return lib.costate_misfit_sum(self.early.misfit), (out, out2), (w, w2)
+        self.mapping.add_to(out2, mu2[0] + by_p2)
+        return J, (out, out2), (w, w2)
 
     def replayed(self, u, moved, limit, moved_limit):
         """J of parameters `moved` and their limit, with the steps of the run at u: its differences are derivatives of
