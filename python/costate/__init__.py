@@ -11,7 +11,8 @@ NotTraced           the warning about a function that cannot be traced
 BoundaryProblem     boundary value problems
 SteadyState, PeriodicOrbit          where solutions tend to: Problem.steady, Problem.periodic
 load_method         methods from files of coefficients
-fit                 unknowns of a model from measurements, with their errors: Measurements, Condition, Unknown; Misfit, Fit
+fit                 unknowns of a model from measurements, with their errors, over Measurements, Condition and Unknown:
+                    a Fit; Misfit, Profile
 costate.torch, costate.plots, costate.jax (experimental)    imported by themselves"""
 from costate._library import CostateError, ModelError, load_method, methods, option_names, version
 from costate._ways import DerivativeWarning

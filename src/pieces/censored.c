@@ -17,8 +17,8 @@
 
 static const double SQRT_HALF = 0.70710678118654752440, SQRT_TWO_PI = 2.50662827463100050242,
                     LN2 = 0.69314718055994530942;
-/* Below TAIL the continued fraction of Mills' ratio replaces erfc, which underflows at z = -38: 60 terms of it are right
-   to round-off there (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.14). */
+/* Below TAIL the continued fraction of Mills' ratio replaces erfc, which underflows at z = -38: 60 terms of it are
+   right to round-off there (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.14). */
 static const double TAIL = -5;
 enum { TERMS = 60 };
 

@@ -1,5 +1,6 @@
 """test_fit_misfit.py - the misfit of a fit against a closed form: value, residuals, Jacobian, gradient, Hessian and
-Gauss-Newton products, with several conditions, scales, noise, censored values and priors; of equations and functions."""
+Gauss-Newton products, with several conditions, scales, noise, censored values and priors; of equations and of
+functions."""
 import os
 import sys
 
@@ -103,7 +104,8 @@ def test_functions():
     close(plain.residuals(plain.guess), ((closed_chain(plain.guess, t) - values)/0.1).reshape(-1), 1e-9)
     close(plain.jacobian(plain.guess), slope(plain.residuals, plain.guess), 1e-8)
     close(plain.hessian(plain.guess), slope(plain.gradient, plain.guess), 1e-8)
-    data = Measurements(t, values, [lambda t, y, p: p[2]*y[0] + 0.1*t, 1], sigma=["p[3]", lambda t, y, p: 0.1 + p[3]*y[1]])
+    data = Measurements(t, values, [lambda t, y, p: p[2]*y[0] + 0.1*t, 1],
+                        sigma=["p[3]", lambda t, y, p: 0.1 + p[3]*y[1]])
     misfit = Misfit(problem, data, [0.5, 0.3, 1.1, 0.4], y0=[1, 0])
     x = misfit.guess
     y = closed_chain([x[0], x[1], 1.0], t)

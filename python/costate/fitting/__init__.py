@@ -20,5 +20,5 @@ __all__ = ["Condition", "Direction", "Fit", "Measurements", "Misfit", "Profile",
 def of_petab(problem, **more):
     """The Fit of a costate.petab.Problem, or of its problem.yaml; more: starts, seed, threads, method, tol, progress,
     as of fit"""
-    from costate.fitting.of_petab import OfPetab
+    from costate.fitting.petab_problem import OfPetab
     return fitted(OfPetab(problem), **more)

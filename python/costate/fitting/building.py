@@ -156,5 +156,5 @@ def check_used(experiments, unknowns):
     used = {int(k) for e in experiments for k in e.z.source if k >= 0}
     for k, name in enumerate(unknowns.names):
         if k not in used:
-            raise ValueError(f"{name!r} is no unknown of any condition, which have {', '.join(experiments[0].names.all)}; "
-                             "nor is it in an expression of the data, or in p or y0 of a condition")
+            raise ValueError(f"{name!r} is no unknown of any condition, which have "
+                             f"{', '.join(experiments[0].names.all)}; nor is it in an expression of the data, or in p or y0 of a condition")

@@ -60,7 +60,8 @@ class Experiment:
                 z.source[k] = self.unknowns.place[value]
             else:
                 z.values[k] = value
-        unset = [word for word, value, source in zip(words, z.values, z.source) if source < 0 and not np.isfinite(value)]
+        lacking = (z.source < 0) & ~np.isfinite(z.values)
+        unset = [word for word, missing in zip(words, lacking) if missing]
         if unset:
             raise ValueError(f"{self.name}: {', '.join(unset)} has no value: give it as an unknown, in p or in y0")
         self.z = z

@@ -159,6 +159,10 @@ class Misfit:
         """Gauss and Newton's Hessian - the Fisher information of normal and Laplace noise - times dx"""
         return self.products(x, np.asarray(dx, dtype=float)[None], True)[0]
 
+    def fisher(self, x):
+        """the Hessian of Gauss and Newton as a matrix"""
+        return self.products(x, np.eye(len(x)), True)
+
     def hessian(self, x):
         """(K, K), in one sweep over each run"""
         found = self.products(x, np.eye(len(x)))

@@ -6,10 +6,13 @@ quadratic, is followed in steps of about q/4 and solved for r = q."""
 import numpy as np
 
 from costate.fitting.search import FAILED, minimise
+from costate.fitting.unknowns import LINEAR, LN10
 
 STEP = 0.25             # of the quantile, between two points
 MOST = 60               # points of one side
-FAR = 100.0             # so many times the standard error away, without the limit being reached: there is none
+FAR = 100.0             # so many widths of Laplace's interval away, without the limit being reached: there is none
+FIRST, FARTHEST = 0.1, 1e4      # the same in units of the estimate, where Laplace's interval is wider than that
+DECADES = 10            # the same on logarithmic scales
 LOWER = 1e-3            # J that a profile may find below the minimum, in units of s^2, until the fit is no minimum
 EXACT = 1e-4            # of the quantile: an end of the interval
 
@@ -47,6 +50,9 @@ class Path:
 
     def root(self, value, near):
         """r >= 0 at a value, where the search begins at a point near by"""
+        for known, r, _ in self.points:
+            if known == value:
+                return abs(r)
         between = sorted(self.points, key=lambda point: abs(point[0] - value))[:2]
         start = near + (value - near[self.k]) * self.slope
         if len(between) == 2 and between[0][0] != between[1][0]:
@@ -65,16 +71,26 @@ class Path:
         return r
 
 
-def side(path, sign, q, width, bound):
+def lengths(fit, k, q):
+    """(first step, how far the interval may extend)"""
+    width, size = q * fit._deviation[k], max(abs(fit.x[k]), 1.0)
+    far = FARTHEST * size if fit.scales[k] in LINEAR else DECADES * (1 if fit.scales[k] == "log10" else LN10)
+    if not np.isfinite(width) or width == 0:
+        return FIRST * size, far
+    return min(STEP * width, FIRST * size), min(FAR * width, far)
+
+
+def side(path, sign, q, bound):
     """(the end of the interval, was the limit reached?)"""
     from scipy.optimize import brentq
     fit, k = path.fit, path.k
-    before, r_before, step, x = fit.x[k], 0.0, STEP * width, fit.x
+    step, far = lengths(fit, k, q)
+    before, r_before, x = fit.x[k], 0.0, fit.x
     for _ in range(MOST):
         value = before + sign * step
         if sign * (value - bound) >= 0:
             value = bound
-        if abs(value - fit.x[k]) > FAR * width:
+        if abs(value - fit.x[k]) > far:
             break
         r = path.root(value, x)
         if r >= q:
@@ -93,10 +109,7 @@ def side(path, sign, q, width, bound):
 def profile(fit, k, level):
     """the Profile of unknown number k"""
     q, path = fit.quantile(level), Path(fit, k)
-    width = q * fit._deviation[k]
-    if not np.isfinite(width) or width == 0:
-        width = 0.3 * max(abs(fit.x[k]), 1.0)
-    ends = [side(path, sign, q, width, bound) for sign, bound in ((-1, fit.misfit.lower[k]), (1, fit.misfit.upper[k]))]
+    ends = [side(path, sign, q, bound) for sign, bound in ((-1, fit.misfit.lower[k]), (1, fit.misfit.upper[k]))]
     out = Profile(fit.names[k], level, q**2, path.points, [fit._of_scale(k, end) for end, _ in ends],
                   tuple(closed for _, closed in ends), fit.names, lambda x: fit.misfit.unknowns.unscaled(x), k)
     out.lower = path.lower

@@ -1,8 +1,8 @@
 """What a fit found: estimates with standard errors, correlations, and what the data do not determine.
 
 Near the minimum J is (x - x^)^T H (x - x^)/2 with the exact Hessian H, and C = H^-1 is the covariance of the estimate
-(Laplace's approximation).  If sigma is unknown, C is multiplied by s^2 = 2 J/(values - unknowns), and quantiles are those
-of Student's t distribution."""
+(Laplace's approximation).  If sigma is unknown, C is multiplied by s^2 = 2 J/(values - unknowns), and quantiles are
+those of Student's t distribution."""
 import math
 
 import numpy as np
@@ -56,9 +56,9 @@ class Fit:
         self.degrees = misfit.count - len(self.names) + len(self.at_bound)
         self.sigma = math.sqrt(2 * self.J / max(self.degrees, 1)) if misfit.sigma_unknown else None
         if misfit.sigma_unknown and self.degrees < 1:
-            raise ValueError(f"there are {misfit.count} values for {len(self.names)} unknowns: sigma cannot be computed "
-                             "from the residuals; give it")
-        self.hessian = self._hessian()
+            raise ValueError(f"there are {misfit.count} values for {len(self.names)} unknowns: sigma cannot be "
+                             "computed from the residuals; give it")
+        self.hessian = misfit.hessian(self.x)
         self._inverted()
         shift = -self._inverse @ misfit.gradient_error(self.x)
         self.integration = dict(zip(self.names, map(float, shift * self.slope)))
@@ -68,20 +68,13 @@ class Fit:
 
     # ---- covariance
 
-    def _hessian(self):
-        if self.misfit.has_hessian:
-            return self.misfit.hessian(self.x)
-        h = 1e-4 * (1 + np.abs(self.x))
-        rows = [(self.misfit.gradient(self.x + d) - self.misfit.gradient(self.x - d)) / (2 * h[k])
-                for k, d in enumerate(np.diag(h))]
-        return (np.array(rows) + np.transpose(rows)) / 2
-
     def _inverted(self):
         """the inverse of the Hessian of the unknowns inside their bounds, on what the data determine"""
         free = np.flatnonzero(~self._held)
         inside = np.ix_(free, free)
         values, vectors, scale = self._directions(free)
-        known = values > (SINGULAR if self.misfit.is_least_squares else OF_SQUARES) * np.max(values, initial=np.finfo(float).tiny)
+        least = SINGULAR if self.misfit.is_least_squares else OF_SQUARES
+        known = values > least * np.max(values, initial=np.finfo(float).tiny)
         self.singular_values = values[::-1]
         H = vectors[:, known].T @ (self.hessian[inside] * np.outer(scale, scale)) @ vectors[:, known]
         curvatures, turned = np.linalg.eigh(H)
@@ -95,16 +88,17 @@ class Fit:
 
     def _directions(self, free):
         """(singular values, increasing, directions in columns, scale of the unknowns) of the derivatives of the
-        residuals, or the square roots of the eigenvalues of the Fisher information.  They belong to the equations alone,
-        while the Hessian of a direction that changes nothing is as small as the gradient"""
+        residuals, or the square roots of the eigenvalues of the Fisher information.  The Hessian of a direction that
+        changes nothing is only as small as the gradient"""
         misfit = self.misfit
         if misfit.is_least_squares:
             J = misfit.jacobian(self.x)[:, free]
             size = np.linalg.norm(J, axis=0)
             scale = 1 / np.where(size > 0, size, 1.0)
-            _, values, rows = np.linalg.svd(np.vstack([J * scale, np.zeros((len(free), len(free)))]), full_matrices=False)
+            tall = np.vstack([J * scale, np.zeros((len(free), len(free)))])
+            _, values, rows = np.linalg.svd(tall, full_matrices=False)
             return values[::-1], rows[::-1].T, scale
-        F = misfit.products(self.x, np.eye(len(self.x)), True)[np.ix_(free, free)]
+        F = misfit.fisher(self.x)[np.ix_(free, free)]
         size = np.sqrt(np.abs(np.diag(F)))
         scale = 1 / np.where(size > 0, size, 1.0)
         values, vectors = np.linalg.eigh((F + F.T) / 2 * np.outer(scale, scale))

@@ -107,7 +107,8 @@ def quasi_newton(reduced, z, tol):
     from scipy.optimize import minimize
     found = minimize(lambda z: reduced.guarded(lambda: reduced.misfit.value(reduced.whole(z)), 1e300), z,
                      jac=lambda z: reduced.misfit.gradient(reduced.whole(z))[reduced.free], method="L-BFGS-B",
-                     bounds=list(zip(reduced.lower, reduced.upper)), options=dict(ftol=1e-3 * tol, gtol=1e-6, maxiter=1000))
+                     bounds=list(zip(reduced.lower, reduced.upper)),
+                     options=dict(ftol=1e-3 * tol, gtol=1e-6, maxiter=1000))
     return finished(reduced, found.x, found.success, str(found.message),
                     touching(found.x, reduced.lower, reduced.upper) != 0)
 
@@ -150,7 +151,7 @@ def trust_region(reduced, z, tol, method):
     from scipy.optimize import minimize
     misfit = reduced.misfit
     for _ in range(ROUNDS):
-        diagonal = np.abs(np.diag(misfit.products(reduced.whole(z), np.eye(len(reduced.at)), True)))[reduced.free]
+        diagonal = np.abs(np.diag(misfit.fisher(reduced.whole(z))))[reduced.free]
         scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
         slope, side = misfit.gradient(reduced.whole(z))[reduced.free], touching(z, reduced.lower, reduced.upper)
         held = (side != 0) & (slope * side <= 0)

@@ -35,7 +35,8 @@ def remarks(fit):
     if not fit.converged:
         yield f"The search did not converge: {fit.message}"
     if not fit.is_minimum:
-        yield "This is no minimum: the Hessian has a negative eigenvalue. Start from another guess, or from several."
+        yield ("The Hessian is not positive definite: J is flat there, or this is no minimum. Do not trust the "
+               "standard errors; look at profiles, and start from other guesses.")
     for direction in fit.undetermined:
         yield f"The data do not determine {direction}: fix one of these unknowns, or give a prior."
     for name in fit.at_bound:
