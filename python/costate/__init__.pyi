@@ -444,6 +444,7 @@ class Fit:
     errors: dict[str, float]
     integration: dict[str, float]
     relative_integration: float
+    not_estimated: str
     hessian: _Array
     covariance: _Array
     correlation: _Array

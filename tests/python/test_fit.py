@@ -2,6 +2,7 @@
 unknown deviations, bounds, several starts, unknowns that the data do not determine, the error of the integration."""
 import os
 import sys
+import tomllib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 
@@ -12,42 +13,34 @@ from common import close                                # noqa: E402
 import costate                                          # noqa: E402
 from costate import Condition, Measurements, Unknown    # noqa: E402
 
-# NIST Statistical Reference Datasets, nonlinear regression (https://www.itl.nist.gov/div898/strd): data, certified
-# estimates, their standard deviations and the residual sum of squares.  Each formula is the solution of an ODE.
-RISE = "state y = 0\ny' = b2*(b1 - y)\n"                # y = b1 (1 - exp(-b2 x))
-CERTIFIED = {
-    "Misra1a": (RISE, [77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760.0],
-                [10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02, 44.82, 50.76, 55.05, 61.01, 66.40, 75.47, 81.78],
-                {"b1": 250, "b2": 5e-4}, [2.3894212918e2, 5.5015643181e-4], [2.7070075241, 7.2668688436e-6],
-                1.2455138894e-1),
-    "BoxBOD": (RISE, [1, 2, 3, 5, 7, 10], [109, 149, 149, 191, 213, 224], {"b1": 100, "b2": 0.75},
-               [2.1380940889e2, 5.4723748542e-1], [1.2354515176e1, 1.0455993237e-1], 1.1680088766e3),
-    "Rat42": ("state y = b1/(1 + exp(b2))\ny' = b3*y*(1 - y/b1)\n", [9, 14, 21, 28, 42, 57, 63, 70, 79],
-              [8.93, 10.80, 18.59, 22.33, 39.35, 56.11, 61.73, 64.62, 67.08], {"b1": 75, "b2": 2.5, "b3": 0.07},
-              [7.2462237576e1, 2.6180768402, 6.7359200066e-2], [1.7340283401, 8.8295217536e-2, 3.4465663377e-3],
-              8.0565229338)}
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
+with open(os.path.join(ROOT, "bench", "reference", "nist.toml"), "rb") as table:
+    CERTIFIED = tomllib.load(table)
 
 
 def certified(name, **more):
-    equations, x, y, guess, *values = CERTIFIED[name]
-    model = costate.Model(f"model {name}\nparameter {', '.join(guess)}\n{equations}", compiled=False)
-    return costate.fit(costate.Problem(model, rtol=1e-8, atol=1e-8), Measurements(x, y, "y"), guess, **more), *values
+    """(Fit, what is certified)"""
+    of = CERTIFIED[name]
+    model = costate.Model(f"model {name}\nparameter {', '.join(of['guess'])}\n{of['equations']}", compiled=False)
+    return costate.fit(costate.Problem(model, rtol=1e-8, atol=1e-8), Measurements(of["x"], of["y"], "y"), of["guess"],
+                       **more), of
 
 
 def test_certified_values():
     for name in CERTIFIED:
-        fit, estimates, deviations, squares = certified(name)
-        close(list(fit.estimates.values()) / np.array(estimates), np.ones(len(estimates)), 2e-6)
+        fit, of = certified(name)
+        estimates, deviations, squares = map(np.array, (of["estimates"], of["deviations"], of["squares"]))
+        close(np.array(list(fit.estimates.values()))/estimates, np.ones(len(estimates)), 2e-6)
         close(2*fit.J, squares, 1e-6)
         close(fit.sigma**2*fit.degrees, squares, 1e-6)
         J = fit.misfit.jacobian(fit.x)                  # NIST's deviations are those of J^T J
-        close(fit.sigma*np.sqrt(np.diag(np.linalg.inv(J.T @ J))) / np.array(deviations), np.ones(len(estimates)), 1e-5)
+        close(fit.sigma*np.sqrt(np.diag(np.linalg.inv(J.T @ J)))/deviations, np.ones(len(estimates)), 1e-5)
 
 
 def test_exact_hessian():
     """of BoxBOD, which is curved, from the formula: standard errors, correlation, Student's quantile"""
-    fit, (a, b), _, squares = certified("BoxBOD")
-    x, y = map(np.array, CERTIFIED["BoxBOD"][1:3])
+    fit, of = certified("BoxBOD")
+    (a, b), squares, x, y = of["estimates"], of["squares"], np.array(of["x"]), np.array(of["y"])
     E = np.exp(-b*x)
     r, J = a*(1 - E) - y, np.stack([1 - E, a*x*E], axis=1)
     H = J.T @ J + np.array([[0, (r*x*E).sum()], [(r*x*E).sum(), -(r*a*x**2*E).sum()]])

@@ -157,4 +157,5 @@ def check_used(experiments, unknowns):
     for k, name in enumerate(unknowns.names):
         if k not in used:
             raise ValueError(f"{name!r} is no unknown of any condition, which have "
-                             f"{', '.join(experiments[0].names.all)}; nor is it in an expression of the data, or in p or y0 of a condition")
+                             f"{', '.join(experiments[0].names.all)}; nor is it in an expression of the data, "
+                             "or in p or y0 of a condition")

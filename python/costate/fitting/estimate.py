@@ -56,7 +56,7 @@ def fitted(misfit, *, starts=1, seed=0, threads=None, method=None, tol=0.01, pro
         best = minimise(finer, best.x, method=method)
         evaluations += best.evaluations
         result = Fit(finer, best, found if len(found) > 1 else [best], evaluations)
-        if result.relative_integration <= tol or finer.rtol <= SMALLEST:
+        if not result.relative_integration > tol or finer.rtol <= SMALLEST:
             break
         factor *= max(1e-3, SAFE * tol / result.relative_integration)
     return result

@@ -56,7 +56,7 @@ def write(fit, path, profiles=False):
     parts += ["<ul>", *(f"<li>{html.escape(one)}</li>" for one in said), "</ul>"] if said else []
     parts += [f"<figure>\n{svg(draw)}<figcaption>{html.escape(caption)}</figcaption>\n</figure>"
               for caption, draw in pictures(fit, profiles)]
-    parts.append(f"<p>costate {version()}. Standard errors are those of Laplace's approximation with the exact Hessian. "
-                 "The last column is what the error of the integration adds to an estimate.</p>\n</html>\n")
+    parts.append(f"<p>costate {version()}. Standard errors are those of Laplace's approximation with the exact "
+                 "Hessian. The last column is what the error of the integration adds to an estimate.</p>\n</html>\n")
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(parts))

@@ -32,7 +32,7 @@ def plot_fit(fit, *, condition=None, band=True, level=0.95, xlabel="$t$", ylabel
     several = len({e.name for e, *_ in shown}) > 1
     for number, (e, name, of, k, j) in enumerate(shown):
         color, d = f"C{number % 10}", e.data[k]
-        t = np.linspace(e.t0, e.t[-1], POINTS)[1:]
+        t = np.linspace(e.t0, e.t[-1], POINTS)
         found = fit.predict(t, of, condition=e.name, level=level)
         ax.plot(t, found.value[:, 0], color=color, linewidth=1.4, label=f"{name}, {e.name}" if several else name)
         if band and np.all(np.isfinite(found.low)):

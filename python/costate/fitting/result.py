@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from costate.fitting import bands, pictures, profiles
+from costate.fitting.search import FAILED
 from costate.fitting.unknowns import LINEAR
 
 SINGULAR = 1e-9         # singular values of the scaled Jacobian, below this part of the largest: what is left of 0
@@ -43,6 +44,7 @@ class Fit:
     converged, message  of the optimiser; evaluations: of all searches together
     starts              J of all starts, sorted
     rtol                of the last integration
+    not_estimated       why the error of the integration is not known, or ""
     misfit              the Misfit, with which further values and derivatives are computed"""
 
     def __init__(self, misfit, found, starts, evaluations):
@@ -60,11 +62,18 @@ class Fit:
                              "computed from the residuals; give it")
         self.hessian = misfit.hessian(self.x)
         self._inverted()
-        shift = -self._inverse @ misfit.gradient_error(self.x)
-        self.integration = dict(zip(self.names, map(float, shift * self.slope)))
-        self.relative_integration = float(np.max(np.abs(shift[self._determined]) / self._deviation[self._determined],
-                                                 initial=0.0))
+        self._integrated()
         self.rtol = misfit.rtol
+
+    def _integrated(self):
+        """what the error of the integration adds to the estimates; NaN where it cannot be estimated"""
+        self.not_estimated, known = "", self._determined
+        try:
+            shift = -self._inverse @ self.misfit.gradient_error(self.x)
+        except FAILED as error:
+            self.not_estimated, shift = str(error), np.full(len(self.x), np.nan)
+        self.integration = dict(zip(self.names, map(float, shift * self.slope)))
+        self.relative_integration = float(np.max(np.abs(shift[known]) / self._deviation[known], initial=0.0))
 
     # ---- covariance
 

@@ -46,6 +46,8 @@ def remarks(fit):
         for j in known:
             if j < k and abs(fit.correlation[j, k]) > 0.9:
                 yield f"{fit.names[j]} and {fit.names[k]} are correlated: {fit.correlation[j, k]:+.3f}."
+    if fit.not_estimated:
+        yield f"The error of the integration is not known: {fit.not_estimated}"
     if fit.relative_integration > 0.1:
         yield (f"The error of the integration moves estimates by {fit.relative_integration:.1g} of their standard "
                "errors: choose smaller tolerances.")
