@@ -145,8 +145,12 @@ def print_petab(folder, names):
         misfit, random = OfPetab(costate.petab.load(path)), np.random.default_rng(1)
         published, J = misfit.guess, misfit.value(misfit.guess)
         misfit.guess = np.clip(published + AWAY*random.standard_normal(len(published)), misfit.lower, misfit.upper)
-        before = misfit.value(misfit.guess)
-        fit, seconds = timed(lambda: fitted(misfit))
+        try:
+            before = misfit.value(misfit.guess)
+            fit, seconds = timed(lambda: fitted(misfit))
+        except costate.CostateError as error:
+            print(f"  {name:30} no run from there: {error.message}", flush=True)
+            continue
         known = np.isfinite(fit._deviation)
         gap = np.max(np.abs(fit.x - published)[known]/fit._deviation[known], initial=0)
         print(f"  {name:30} {len(published):3} unknowns {before - J:12.3g} {fit.J - J:+10.1e} {gap:8.1e} "
