@@ -152,6 +152,32 @@ def test_fewer_runs():
     assert fit.evaluations < whole.nfev*3
 
 
+def test_without_second_derivatives():
+    """functions that are not traced: a likelihood is maximised by gradients, the Hessian is by differences"""
+    data = Measurements(T, SEEN, ["A"], sigma=0.05, censored=np.where(SEEN < 0.2, -1, 0))
+    fits = [costate.fit(costate.Problem(lambda t, y, p: -p[0]*y, rtol=1e-9, atol=1e-11, trace=trace), data,
+                        {"k": 1.0, "y0[A]": 1.0}, y0=[1.0], states=["A"], parameters=["k"])
+            for trace in ("auto", False)]
+    assert [fit.misfit.has_hessian for fit in fits] == [True, False]
+    close(fits[1].J, fits[0].J, 1e-8)
+    close(fits[1].x, fits[0].x, 1e-4)
+    close(fits[1].covariance, fits[0].covariance, 1e-4)
+
+
+def test_laplace_noise():
+    """the estimate of a factor is a weighted median; errors are those of the Fisher information"""
+    f = np.exp(-0.7*T)
+    fit = costate.fit(DECAY, Measurements(T, SEEN, "factor*A", sigma=0.05, noise="laplace"), {"factor": 1.2},
+                      p={"k": 0.7, "A0": 1.0})
+    order = np.argsort(SEEN/f)
+    middle = order[np.searchsorted(np.cumsum(f[order]), f.sum()/2)]
+    close(fit.estimates["factor"], SEEN[middle]/f[middle], 1e-4)
+    close(fit.errors["factor"], 0.05/np.sqrt((f**2).sum()), 1e-6)
+    both = costate.fit(DECAY, Measurements(T, SEEN, sigma=0.05, noise="laplace"), {"k": 1.0, "A0": 1.0})
+    r = np.abs(both.misfit.residuals(both.x))
+    assert np.sum(r < 1e-3) >= 2                        # as many as unknowns are met, at least
+
+
 def test_refusals():
     data = Measurements(T, SEEN, sigma=0.05)
     fit = costate.fit(DECAY, data, {"k": 1.0})
@@ -191,6 +217,18 @@ def test_refusals():
             ("between 0 and 1", lambda: fit.interval("k", 95)),
             ("y0 is None", lambda: costate.fit(costate.Problem(lambda t, y, p: -p*y), data, [1.0]))):
         fails(ValueError, words, call)
+    for words, call in (
+            ("data is None", lambda: costate.fit(DECAY, None, {"k": 1.0})),
+            ("data of a condition are Measurements", lambda: costate.fit(DECAY, [1, 2], {"k": 1.0})),
+            ("the guess of k is 'x'", lambda: costate.fit(DECAY, data, {"k": "x"}))):
+        fails(TypeError, words, call)
+    memory = costate.Model("model x\nparameter k = 1, b = 1\nstate A = 1\nmemory m = 0\nA' = -k*A + m\nevent e at 1\n"
+                           "    m := b\n", compiled=False)
+    fails(ValueError, "depends on memory variables (m)", costate.fit, memory, Measurements(T, SEEN, "A + m", sigma=1), {
+        "k": 1.0})
+    fails(ValueError, "7 is not measured", costate.fit, DECAY, Measurements(T, SEEN, 7, sigma=1), {"k": 1.0})
+    ends = costate.Problem(lambda t, y, p: -p*y, events=[costate.Event(lambda t, y, p: y[0] - 0.5, terminal=True)])
+    fails(ArithmeticError, "an event ended the run at t = 0.69", costate.fit, ends, data, [1.0], y0=[1.0])
     fails(TypeError, "expected a costate.Problem", costate.fit, "decay", data, {"k": 1.0})
     fails(costate.ModelError, "Q is not declared", costate.fit, DECAY, Measurements(T, SEEN, "2*Q", sigma=1), {
         "k": 1.0})

@@ -155,6 +155,34 @@ event dosed when t - at rises passes
     close(misfit.jacobian(x), np.stack([-t*np.exp(-x[0]*t) - (t - x[2])*jump, jump/x[1], x[0]*jump], axis=1)/0.1, 1e-8)
 
 
+def test_values_at_an_event():
+    """a value at the time of a dose is that after it, for the value of J as for its derivatives"""
+    model = costate.Model("model doses\nparameter k = 0.5, dose = 2\nstate A = 1\nA' = -k*A\nevent dosed at 1\n"
+                          "    A += dose\n", compiled=False)
+    t = np.array([0.5, 1.0, 2.0])
+    misfit = Misfit(costate.Problem(model, **TIGHT), Measurements(t, [0.7, 2.5, 1.6], sigma=0.1),
+                    {"k": 0.6, "dose": 1.9})
+    k, dose = x = misfit.guess
+    state = np.exp(-k*t) + np.where(t >= 1, dose*np.exp(-k*(t - 1)), 0)
+    close(misfit.residuals(x), (state - [0.7, 2.5, 1.6])/0.1, 1e-9)
+    close(misfit.jacobian(x), slope(misfit.residuals, x), 1e-8)
+    close(misfit.gradient(x), slope(misfit.value, x), 1e-8)
+
+
+def test_limits_and_memory():
+    """a run that begins in a steady state, and a memory variable that an event sets"""
+    model = costate.Model("model fed\nparameter feed = 1, k = 0.5, rest = 2\nstate A\nmemory extra = 0\n"
+                          "A' = feed - k*A + extra\nstart steady\nevent more at 1\n    extra := rest\n", compiled=False)
+    t = np.array([0.5, 1.5, 3.0])
+    misfit = Misfit(costate.Problem(model, **TIGHT), Measurements(t, [2, 2.4, 3.9], "A", sigma=0.1),
+                    {"feed": 1.2, "k": 0.6, "rest": 1.5})
+    feed, k, rest = x = misfit.guess
+    state = feed/k + np.where(t > 1, rest/k*(1 - np.exp(-k*(t - 1))), 0)
+    close(misfit.residuals(x), (state - [2, 2.4, 3.9])/0.1, 1e-8)
+    close(misfit.jacobian(x), slope(misfit.residuals, x), 1e-7)
+    close(misfit.hessian(x), slope(misfit.gradient, x), 1e-7)
+
+
 def test_error_of_the_integration():
     """the estimate tells the gradient of a coarse misfit from that of a tight one, and tolerances are changed"""
     misfit = of_model()

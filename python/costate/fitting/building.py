@@ -30,6 +30,9 @@ def unknowns_of(guess, names):
         guess = dict(zip(names, array))
     if not guess:
         raise ValueError("guess names no unknowns")
+    for name, one in guess.items():
+        if not isinstance(one, (Unknown, int, float, np.number)):
+            raise TypeError(f"the guess of {name} is {one!r}; expected a number or an Unknown")
     given = {name: one if isinstance(one, Unknown) else Unknown(one) for name, one in guess.items()}
     for name, one in given.items():
         if not one.low <= one.guess <= one.high:
@@ -87,7 +90,7 @@ def with_quantities(conditions, problem, names):
                                  "quantities: say with `of` what was measured")
             d.of = list(usual) if d.of is None else d.of
             if model is not None:
-                d.of = [model.states[of] if isinstance(of, (int, np.integer)) else of for of in d.of]
+                d.of = [model.states[of] if of in range(model.n) else of for of in d.of]
                 for of in (*d.of, *(s for s in d.sigma if s is not None and not isinstance(s, np.ndarray))):
                     if not isinstance(of, str):
                         raise ValueError(f"{of!r} is not measured: of a Model give names or expressions")

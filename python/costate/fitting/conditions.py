@@ -46,6 +46,9 @@ class Experiment:
         self.known, self.likelihood = None, None                 # known: (u, run) of the last run
         self.unmeasured = None
 
+    def __str__(self):
+        return f"condition {self.name!r}"
+
     def places(self, base, given):
         y0, p = base
         words = [*(self.names.initial if y0 is not None else []), *self.names.parameters]
@@ -55,7 +58,7 @@ class Experiment:
             value = given.get(word, word if word in self.unknowns.place else z.values[k])
             if isinstance(value, str):
                 if value not in self.unknowns.place:
-                    raise ValueError(f"{self.name}: {word} is {value!r}, which is neither a number nor one of the "
+                    raise ValueError(f"{self}: {word} is {value!r}, which is neither a number nor one of the "
                                      f"unknowns {', '.join(self.unknowns.names)}")
                 z.source[k] = self.unknowns.place[value]
             else:
@@ -63,7 +66,7 @@ class Experiment:
         lacking = (z.source < 0) & ~np.isfinite(z.values)
         unset = [word for word, missing in zip(words, lacking) if missing]
         if unset:
-            raise ValueError(f"{self.name}: {', '.join(unset)} has no value: give it as an unknown, in p or in y0")
+            raise ValueError(f"{self}: {', '.join(unset)} has no value: give it as an unknown, in p or in y0")
         self.z = z
 
     def collect(self):
@@ -71,7 +74,7 @@ class Experiment:
         times = [d.times[np.any(np.isfinite(d.values), axis=1)] for d in self.data]
         self.t = np.unique(np.concatenate(times))
         if self.t[0] < self.t0 or self.t[-1] <= self.t0:
-            raise ValueError(f"{self.name}: values were measured from t = {self.t[0]:g} to {self.t[-1]:g}, but the run "
+            raise ValueError(f"{self}: values were measured from t = {self.t[0]:g} to {self.t[-1]:g}, but the run "
                              f"begins at t0 = {self.t0:g}: set t0 to a time before all measurements")
         self.rows = sorted((int(np.searchsorted(self.t, d.times[i])), k, i, j) for k, d in enumerate(self.data)
                            for i, j in zip(*np.nonzero(np.isfinite(d.values))))
@@ -107,9 +110,9 @@ class Experiment:
         if self.known is None or not np.array_equal(self.known[0], u):
             y0, p = self.split(u)
             self.known = None
-            run = self.problem.integrate((self.t0, self.t[-1]), y0, p, t_eval=self.t)
-            if not np.all(np.isfinite(run.at)):
-                raise ArithmeticError(f"{self.name}: an event ended the run at t = {run.t:g}, before the last "
+            run = self.problem.integrate((self.t0, self.t[-1]), y0, p)
+            if run.t < self.t[-1]:
+                raise ArithmeticError(f"{self}: an event ended the run at t = {run.t:g}, before the last "
                                       "measurement")
             self.known = np.array(u), run
         run = self.known[1]
@@ -120,9 +123,10 @@ class Experiment:
         return run
 
     def value(self, u):
-        """(J, residuals, outputs)"""
+        """(J, residuals, outputs).  States are those of the sweeps: at the time of an event, those after it"""
         run = self.run(u)
-        J = sum(self.likelihood.term(k, np.ascontiguousarray(y), run._p, False)[0] for k, y in enumerate(run.at.T))
+        states = np.ascontiguousarray(run(self.t).T)
+        J = sum(self.likelihood.term(k, y, run._p, False)[0] for k, y in enumerate(states))
         return (J, *self.likelihood.found())
 
     # ---- derivatives

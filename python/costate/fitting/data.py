@@ -115,6 +115,8 @@ def conditions_of(data):
         data = [data]
     if isinstance(data, (list, tuple)) and data and all(isinstance(one, Measurements) for one in data):
         data = [Condition(data)]
+    if not isinstance(data, (dict, list, tuple)):
+        raise TypeError(f"data is {data!r}; expected Measurements, or a list or a dictionary of Condition")
     if not isinstance(data, dict):
         data = dict(enumerate(data))
     found = {str(name): one if isinstance(one, Condition) else Condition(one) for name, one in data.items()}

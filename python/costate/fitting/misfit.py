@@ -6,12 +6,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from costate._library import CostateError
 from costate.fitting.building import check_used, experiments_of, names_of, problem_of, unknowns_of, with_quantities
 from costate.fitting.data import NOISES, conditions_of
 from costate.plots import variant
 
 LEAST_RTOL = 1e-13
+STEP = 1e-4             # of differences of gradients, whose errors are those of the integration
 OF_SQUARES = ("normal", "parameterScaleNormal", "uniform", "parameterScaleUniform")         # priors
+
+
+def by_differences(gradient, x):
+    """the Hessian by central differences of gradients"""
+    rows = [(gradient(x + d) - gradient(x - d)) / (2 * np.max(d)) for d in np.diag(STEP * (1 + np.abs(x)))]
+    return (np.array(rows) + np.transpose(rows)) / 2
 
 
 class Misfit:
@@ -22,9 +30,8 @@ class Misfit:
     names, scales, lower, upper, guess      of the unknowns, on their scales
     count, skipped      values that were measured, and NaN among the data
     is_least_squares    J is half the sum of squares of the residuals and a constant
+    has_kinks           some noise is Laplace's
     sigma_unknown       all sigmas are None: residuals are not divided by them, and J is half the sum of squares"""
-
-    has_hessian = True
 
     def __init__(self, problem, data, guess, *, y0=None, p=None, t0=0.0, states=None, parameters=None, threads=None):
         self.problem, conditions = problem_of(problem), conditions_of(data)
@@ -39,6 +46,8 @@ class Misfit:
         self.skipped = sum(d.skipped for e in self.experiments for d in e.data)
         self.is_least_squares = self._is_least_squares()
         self.sigma_unknown = self._is_sigma_unknown()
+        self.has_kinks = any(NOISES[word][1] == "laplace" for e in self.experiments for d in e.data for word in d.noise)
+        self._has_hessian = None                # known once it is asked
         self._threads, self._pool, self._lock = threads or os.cpu_count() or 1, None, threading.RLock()
 
     def __repr__(self):
@@ -86,6 +95,18 @@ class Misfit:
             new.problem, new.known, new.likelihood = problems[id(e.problem)], None, None
             other.experiments.append(new)
         return other
+
+    @property
+    def has_hessian(self):
+        """Have all functions second derivatives?  Else the Hessian is by differences of gradients"""
+        if self._has_hessian is None:
+            try:
+                self._has_hessian = np.all(np.isfinite(self.products(self.guess, np.zeros((1, len(self.guess))))))
+            except CostateError as error:
+                if error.status != "COSTATE_MISSING":
+                    raise
+                self._has_hessian = False
+        return bool(self._has_hessian)
 
     # ---- conditions, in threads
 
@@ -159,12 +180,18 @@ class Misfit:
         """Gauss and Newton's Hessian - the Fisher information of normal and Laplace noise - times dx"""
         return self.products(x, np.asarray(dx, dtype=float)[None], True)[0]
 
+    def curvature(self, x):
+        """what standard errors are made of: the Hessian; of Laplace noise, which has kinks, the Fisher information"""
+        return self.fisher(x) if self.has_kinks else self.hessian(x)
+
     def fisher(self, x):
         """the Hessian of Gauss and Newton as a matrix"""
         return self.products(x, np.eye(len(x)), True)
 
     def hessian(self, x):
         """(K, K), in one sweep over each run"""
+        if not self.has_hessian:
+            return by_differences(self.gradient, x)
         found = self.products(x, np.eye(len(x)))
         return (found + found.T) / 2
 

@@ -37,11 +37,19 @@ class OfModel:
         return self.outputs[of]
 
     def of_misfit(self, t, y, p):
+        self.check_memory(t, y, p)
         map_, ctx = self.model._output_map()
         return self.model.problem, (len(self.model.outputs), map_[0], ctx)
 
-    def jumps(self):
-        return self.model.stops
+    def check_memory(self, t, y, p):
+        """outputs are NaN without the memory variables that they depend on"""
+        if not self.model.nm:
+            return
+        without, zero = (self.model.output(t, y[:self.model.n], p, m=m) for m in (None, np.zeros(self.model.nm)))
+        for of, k in self.outputs.items():
+            if np.isnan(without[k]) and not np.isnan(zero[k]):
+                raise ValueError(f"{of!r} depends on memory variables ({', '.join(self.model.memory)}), which are not "
+                                 "available where values are measured: make them states whose derivative is 0")
 
 
 class OfFunctions:

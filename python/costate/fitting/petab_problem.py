@@ -4,17 +4,14 @@ import copy
 import numpy as np
 
 from costate._library import CostateError
-from costate.fitting.misfit import LEAST_RTOL
+from costate.fitting.misfit import LEAST_RTOL, by_differences
 from costate.plots import variant
-
-
-STEP = 1e-4             # of differences of gradients
 
 
 class OfPetab:
     """The members of a Misfit that searches and the Fit use; see there"""
 
-    is_least_squares, sigma_unknown, experiments = False, False, ()
+    is_least_squares, sigma_unknown, has_kinks, experiments = False, False, False, ()
 
     def __init__(self, problem):
         if not hasattr(problem, "simulations"):
@@ -76,12 +73,12 @@ class OfPetab:
 
     def hessian(self, x):
         """by differences of gradients where a limit has no second derivatives"""
-        if self.has_hessian:
-            H = np.stack([self.hessp(x, d) for d in np.eye(len(x))])
-        else:
-            h = STEP * (1 + np.abs(x))
-            H = np.stack([(self.gradient(x + d) - self.gradient(x - d)) / (2 * np.max(d)) for d in np.diag(h)])
+        if not self.has_hessian:
+            return by_differences(self.gradient, x)
+        H = np.stack([self.hessp(x, d) for d in np.eye(len(x))])
         return (H + H.T) / 2
+
+    curvature = hessian
 
     def fisher(self, x):
         """the Hessian takes its place: PEtab problems have no products of Gauss and Newton"""

@@ -60,7 +60,7 @@ class Fit:
         if misfit.sigma_unknown and self.degrees < 1:
             raise ValueError(f"there are {misfit.count} values for {len(self.names)} unknowns: sigma cannot be "
                              "computed from the residuals; give it")
-        self.hessian = misfit.hessian(self.x)
+        self.hessian = misfit.curvature(self.x)
         self._inverted()
         self._integrated()
         self.rtol = misfit.rtol

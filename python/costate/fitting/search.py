@@ -1,7 +1,8 @@
 """Searches for the minimum of a misfit by SciPy's optimisers, with exact first and second derivatives.
 
-Least squares go to scipy.optimize.least_squares, other likelihoods to its methods trust-exact and trust-krylov.  These
-know no bounds: they minimise J(P x), where P moves x into the bounds.  Its derivative with respect to a component that
+Least squares go to scipy.optimize.least_squares, other likelihoods to its methods trust-exact and trust-krylov, and
+those with Laplace noise, whose minima are often kinks, to L-BFGS-B and from there to Nelder-Mead.  The trust-region
+methods know no bounds: they minimise J(P x), where P moves x into the bounds.  Its derivative with respect to a component that
 P moves is 0.  Unknowns are scaled by 1/sqrt(H_ii) for them, which makes all of them numbers of about one size."""
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,6 +15,8 @@ FINE, LOOSE = 1e-9, 1e-4        # relative changes of J and x at which a search 
 KRYLOV = 40                     # from so many unknowns on, Hessian products take the place of the Hessian
 ROUNDS = 8                      # of searches between which bounds are reconsidered
 TOUCHES = 1e-7                  # of the size of a bound: so near, it holds the unknown
+LARGE = 1e3             # J of a trial that fails, relative to the first one
+SIMPLEX = (0.3, 0.1)    # of standard errors: first edges of Nelder-Mead, which begins again once
 FAILED = (CostateError, ArithmeticError)
 
 
@@ -31,9 +34,9 @@ class Reduced:
         x[self.free] = z
         return x
 
-    def guarded(self, call, otherwise):
+    def guarded(self, call, otherwise, count=1):
         """what a trial gives where the run fails"""
-        self.evaluations += 1
+        self.evaluations += count
         try:
             return call()
         except FAILED as error:
@@ -59,12 +62,12 @@ def minimise(misfit, x, free=None, loose=False, method=None):
 
 def chosen(misfit, count, method):
     if method is None:
-        method = "least_squares" if misfit.is_least_squares else "L-BFGS-B" if not misfit.has_hessian else \
-            "trust-exact" if count < KRYLOV else "trust-krylov"
+        method = "least_squares" if misfit.is_least_squares else "Nelder-Mead" if misfit.has_kinks else \
+            "L-BFGS-B" if not misfit.has_hessian else "trust-exact" if count < KRYLOV else "trust-krylov"
     if method == "least_squares" and not misfit.is_least_squares:
         raise ValueError("method='least_squares' needs normal noise with given sigmas, and no censored values; leave "
                          "out method")
-    searches = {"least_squares": least_squares, "L-BFGS-B": quasi_newton,
+    searches = {"least_squares": least_squares, "L-BFGS-B": quasi_newton, "Nelder-Mead": simplex,
                 "trust-exact": lambda *at: trust_region(*at, "trust-exact"),
                 "trust-krylov": lambda *at: trust_region(*at, "trust-krylov")}
     if method not in searches:
@@ -105,12 +108,35 @@ def misfit_residuals(reduced, z):
 def quasi_newton(reduced, z, tol):
     """where there are no Hessian products"""
     from scipy.optimize import minimize
-    found = minimize(lambda z: reduced.guarded(lambda: reduced.misfit.value(reduced.whole(z)), 1e300), z,
-                     jac=lambda z: reduced.misfit.gradient(reduced.whole(z))[reduced.free], method="L-BFGS-B",
+    worst = reduced.misfit.value(reduced.whole(z))
+    worst += LARGE * (1 + abs(worst))           # where a run fails: a number with which a line search interpolates
+    found = minimize(lambda z: reduced.guarded(lambda: reduced.misfit.value(reduced.whole(z)), worst), z,
+                     jac=lambda z: reduced.guarded(lambda: reduced.misfit.gradient(reduced.whole(z))[reduced.free],
+                                                   np.zeros(len(z)), 0), method="L-BFGS-B",
                      bounds=list(zip(reduced.lower, reduced.upper)),
                      options=dict(ftol=1e-3 * tol, gtol=1e-6, maxiter=1000))
     return finished(reduced, found.x, found.success, str(found.message),
                     touching(found.x, reduced.lower, reduced.upper) != 0)
+
+
+def simplex(reduced, z, tol):
+    """from where L-BFGS-B ends, with steps of a part of the standard errors, as Fisher's information has them"""
+    from scipy.optimize import minimize
+    found = quasi_newton(reduced, z, tol)
+    if tol == LOOSE:
+        return found
+    z, misfit = found.x[reduced.free], reduced.misfit
+    diagonal = np.diag(misfit.fisher(found.x))[reduced.free]
+    width = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+
+    def value(s):
+        return reduced.guarded(lambda: misfit.value(reduced.whole(s * width)), np.inf)
+    for part in SIMPLEX:
+        start = np.clip(np.vstack([z, z + part * np.diag(width)]), reduced.lower, reduced.upper)
+        polished = minimize(value, z / width, method="Nelder-Mead", bounds=list(zip(reduced.lower / width, reduced.upper / width)),
+                            options=dict(initial_simplex=start / width, xatol=1e-5, fatol=1e-9, maxiter=400 * len(z)))
+        z = polished.x * width
+    return finished(reduced, z, polished.success, str(polished.message), touching(z, reduced.lower, reduced.upper) != 0)
 
 
 class Projected:

@@ -141,8 +141,7 @@ class Simulation:
         y0, J, found = self.start(p, limit), 0.0, []
         if self.early is not None:
             n = self.owner.model.n
-            states = self.owner.problem.integrate((0, self.t1), y0, p, t_eval=self.early.times, record=False).at.T \
-                if self.t1 > 0 else y0[None, :n]
+            states = self.states(y0, p) if self.t1 > 0 else y0[None, :n]
             J += sum(self.early.term(k, np.ascontiguousarray(y), p, False)[0] for k, y in enumerate(states))
             found.append(self.early)
         far = self.at_infinity(y0, p)
@@ -150,6 +149,12 @@ class Simulation:
             J += self.late.term(0, far.y, p, False)[0]
             found.append(self.late)
         return J, [(row, r, f) for of in found for row, r, f in zip(of.rows, *of.found())]
+
+    def states(self, y0, p):
+        """at the times of measurement; at that of an event after it, as sweeps see it, for which the run is recorded"""
+        times, has_events = self.early.times, self.owner.model._events > 0
+        run = self.owner.problem.integrate((0, self.t1), y0, p, t_eval=times, record=has_events)
+        return (run(times) if has_events else run.at).T
 
     def run(self, y0, p):
         """(Run, its Built), or (None, None) where all measurements are at t = 0"""
