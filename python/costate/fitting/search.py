@@ -2,8 +2,8 @@
 
 Least squares go to scipy.optimize.least_squares, other likelihoods to its methods trust-exact and trust-krylov, and
 those with Laplace noise, whose minima are often kinks, to L-BFGS-B and from there to Nelder-Mead.  The trust-region
-methods know no bounds: they minimise J(P x), where P moves x into the bounds.  Its derivative with respect to a component that
-P moves is 0.  Unknowns are scaled by 1/sqrt(H_ii) for them, which makes all of them numbers of about one size."""
+methods know no bounds: they minimise J(P x), where P moves x into the bounds.  Its derivative with respect to a
+component that P moves is 0.  Unknowns are scaled by 1/sqrt(H_ii) for them, which makes all of them numbers of about one size."""
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -131,9 +131,10 @@ def simplex(reduced, z, tol):
 
     def value(s):
         return reduced.guarded(lambda: misfit.value(reduced.whole(s * width)), np.inf)
+    bounds = list(zip(reduced.lower / width, reduced.upper / width))
     for part in SIMPLEX:
         start = np.clip(np.vstack([z, z + part * np.diag(width)]), reduced.lower, reduced.upper)
-        polished = minimize(value, z / width, method="Nelder-Mead", bounds=list(zip(reduced.lower / width, reduced.upper / width)),
+        polished = minimize(value, z / width, method="Nelder-Mead", bounds=bounds,
                             options=dict(initial_simplex=start / width, xatol=1e-5, fatol=1e-9, maxiter=400 * len(z)))
         z = polished.x * width
     return finished(reduced, z, polished.success, str(polished.message), touching(z, reduced.lower, reduced.upper) != 0)
