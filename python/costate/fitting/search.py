@@ -3,7 +3,8 @@
 Least squares go to scipy.optimize.least_squares, other likelihoods to its methods trust-exact and trust-krylov, and
 those with Laplace noise, whose minima are often kinks, to L-BFGS-B and from there to Nelder-Mead.  The trust-region
 methods know no bounds: they minimise J(P x), where P moves x into the bounds.  Its derivative with respect to a
-component that P moves is 0.  Unknowns are scaled by 1/sqrt(H_ii) for them, which makes all of them numbers of about one size."""
+component that P moves is 0.  Unknowns are scaled by 1/sqrt(H_ii) for them, which makes all of them numbers of about one
+size."""
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
