@@ -422,8 +422,7 @@ class Misfit:
     def gradient_error(self, x: ArrayLike) -> _Array: ...
 
 class Profile:
-    def __init__(self, name: str, level: float, limit: float, points: Any, ends: Any, closed: tuple[bool, bool],
-                 names: list[str], unscaled: Any, k: int) -> None: ...
+    def __init__(self, path: Any, level: float, limit: float, ends: Any) -> None: ...
     name: str
     level: float
     limit: float

@@ -24,13 +24,13 @@ class Profile:
     closed      (bool, bool): was the limit reached on either side?  Else the end is a bound, or infinite
     lower       True: a point has a smaller J than the fit, which has not found the minimum"""
 
-    def __init__(self, name, level, limit, points, ends, closed, names, unscaled, k):
-        points = sorted(points, key=lambda point: point[0])
-        u = np.array([unscaled(x)[0] for _, _, x in points])
-        self.name, self.level, self.limit, self.closed = name, level, limit, closed
+    def __init__(self, path, level, limit, ends):
+        fit, k, points = path.fit, path.k, sorted(path.points, key=lambda point: point[0])
+        u = np.array([fit.misfit.unknowns.unscaled(x)[0] for _, _, x in points])
+        self.name, self.level, self.limit, self.lower = fit.names[k], level, limit, bool(path.lower)
         self.values, self.rise = u[:, k], np.array([r**2 for _, r, _ in points])
-        self.at = {other: u[:, i] for i, other in enumerate(names) if i != k}
-        self.low, self.high = ends
+        self.at = {other: u[:, i] for i, other in enumerate(fit.names) if i != k}
+        (self.low, self.high), self.closed = zip(*((fit._of_scale(k, end), closed) for end, closed in ends))
 
     def __repr__(self):
         return f"<Profile of {self.name}: {self.low:.6g} .. {self.high:.6g} ({100 * self.level:g} %)>"
@@ -110,7 +110,4 @@ def profile(fit, k, level):
     """the Profile of unknown number k"""
     q, path = fit.quantile(level), Path(fit, k)
     ends = [side(path, sign, q, bound) for sign, bound in ((-1, fit.misfit.lower[k]), (1, fit.misfit.upper[k]))]
-    out = Profile(fit.names[k], level, q**2, path.points, [fit._of_scale(k, end) for end, _ in ends],
-                  tuple(closed for _, closed in ends), fit.names, lambda x: fit.misfit.unknowns.unscaled(x), k)
-    out.lower = path.lower
-    return out
+    return Profile(path, level, q**2, ends)

@@ -14,7 +14,6 @@ from costate.fitting.unknowns import LINEAR
 SINGULAR = 1e-9         # singular values of the scaled Jacobian, below this part of the largest: what is left of 0
 OF_SQUARES = 1e-6       # the same for roots of eigenvalues of J^T J, in which 0 becomes the root of round-off
 NAMED = 0.1             # of the largest component of a direction: smaller ones are not named
-CLOSE = 0.9             # correlations above it are printed
 
 
 class Direction:

@@ -1,6 +1,10 @@
 """The summary of a fit as text."""
 import numpy as np
 
+CLOSE = 0.9             # correlations above it are named
+TOO_MUCH = 0.1          # of a standard error: what the integration may add without a remark
+SAME = 0.01             # difference in J up to which two starts have reached one minimum
+
 
 def title(fit):
     misfit = fit.misfit
@@ -44,11 +48,11 @@ def remarks(fit):
     known = [k for k in range(len(fit.names)) if fit._determined[k]]
     for k in known:
         for j in known:
-            if j < k and abs(fit.correlation[j, k]) > 0.9:
+            if j < k and abs(fit.correlation[j, k]) > CLOSE:
                 yield f"{fit.names[j]} and {fit.names[k]} are correlated: {fit.correlation[j, k]:+.3f}."
     if fit.not_estimated:
         yield f"The error of the integration is not known: {fit.not_estimated}"
-    if fit.relative_integration > 0.1:
+    if fit.relative_integration > TOO_MUCH:
         yield (f"The error of the integration moves estimates by {fit.relative_integration:.1g} of their standard "
                "errors: choose smaller tolerances.")
     if fit.sigma is None and fit.misfit.is_least_squares and fit.degrees > 0:
@@ -57,7 +61,7 @@ def remarks(fit):
             yield ("The sum of squares is much larger than expected: the model does not describe the data, or sigma is "
                    "too small.")
     if len(fit.starts) > 1:
-        best = int(np.sum(fit.starts - fit.starts[0] < 0.01))
+        best = int(np.sum(fit.starts - fit.starts[0] < SAME))
         failed = int(np.sum(np.isnan(fit.starts)))
         yield f"{best} of {len(fit.starts)} starts reached this minimum" + (f", {failed} failed." if failed else ".")
 

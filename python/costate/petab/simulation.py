@@ -221,19 +221,24 @@ class Simulation:
         return total
 
     def hessp(self, u, du, limit, dlimit):
-        """J, (gradient, product) with respect to u and (w, w2) with respect to the limit"""
+        """J, (gradient, products) with respect to u and (w, w2) with respect to the limit, for the rows of du"""
         p, dp = self.mapping.parameters(u), self.mapping.directions(du)
         if self.late is not None or self.t1 == 0:
             raise CostateError("COSTATE_MISSING", f"Hessian products are not available for condition {self.condition}: "
                                "it has measurements at infinity, or at the start alone")
         y0 = self.start(p, limit)
         run, b = self.run(y0, p)
-        J, lam, mu, lam2, mu2 = self.early.second(run, p, self.start_tangent(p, dp, dlimit)[None], dp[None])
+        V = np.stack([self.start_tangent(p, *along) for along in zip(dp, dlimit or [None] * len(dp))])
+        J, lam, mu, lam2, mu2 = self.early.second(run, p, V, dp)
         by_p, w = self.start_adjoint(p, lam, limit)
-        by_p2, w2 = self.start_second(p, lam, lam2[0], dp, limit)
-        out, out2 = np.zeros(len(u)), np.zeros(len(u))
+        out, out2 = np.zeros(len(u)), np.zeros((len(dp), len(u)))
+        w2 = None if w is None else np.zeros((len(dp), len(w)))
         self.mapping.add_to(out, mu + by_p)
-        self.mapping.add_to(out2, mu2[0] + by_p2)
+        for k in range(len(dp)):
+            by_p2, by_limit = self.start_second(p, lam, lam2[k], dp[k], limit)
+            self.mapping.add_to(out2[k], mu2[k] + by_p2)
+            if w is not None:
+                w2[k] = by_limit
         return J, (out, out2), (w, w2)
 
     def replayed(self, u, moved, limit, moved_limit):
