@@ -193,6 +193,16 @@ def test_error_of_the_integration():
     assert np.linalg.norm(coarse.gradient_error(x) - error) < 0.1*np.linalg.norm(error)
 
 
+def test_forms_of_sigma():
+    """a number, one for each column, one for each time of a single column, the shape of the values"""
+    for sigma, rows in ((0.2, [[0.2, 0.2]]*3), ([0.2, 0.4], [[0.2, 0.4]]*3), (np.array([0.2, 0.4]), [[0.2, 0.4]]*3),
+                        (np.arange(1, 7).reshape(3, 2), [[1, 2], [3, 4], [5, 6]])):
+        close(np.transpose(Measurements(T[1:4], np.ones((3, 2)), sigma=sigma).sigma), rows, 0)
+    for sigma in ([0.1, 0.2, 0.3], np.array([0.1, 0.2, 0.3]), np.array([[0.1], [0.2], [0.3]])):
+        close(Measurements(T[1:4], np.ones(3), sigma=sigma).sigma[0], [0.1, 0.2, 0.3], 0)
+    assert Measurements(T[1:4], np.ones((3, 2)), sigma=["sd", 0.1]).sigma[0] == "sd"
+
+
 def test_threads():
     one, two = (Misfit(costate.Problem(MODEL), [Condition(Measurements(T[1:], SEEN[1:], "A", sigma=0.1),
                                                           p={"A0": float(dose)}) for dose in range(1, 9)],

@@ -72,6 +72,8 @@ class Measurements:
 
     def _sigmas(self, sigma):
         """for each column None, an array of one number for each time, or what names a function of the solution"""
+        if isinstance(sigma, (list, tuple)) and all(isinstance(one, (int, float, np.number)) for one in sigma):
+            sigma = np.array(sigma, dtype=float)
         array = np.asarray(sigma) if isinstance(sigma, (int, float, np.ndarray)) else None
         if array is not None and array.ndim == 2 or array is not None and array.ndim == 1 and \
                 self.columns == 1 and array.size == len(self.times):
