@@ -135,6 +135,22 @@ def test_initial_values():
     close(misfit.hessian(x), slope(misfit.gradient, x), 1e-8)
 
 
+def test_problems_of_conditions():
+    """other equations in one condition, which share an unknown; the same with functions"""
+    data = Measurements(T[1:], [1.3, 0.9, 0.5, 0.3], 0, sigma=0.1)
+    grows = costate.Model("model growth\nparameter start = 0.1, k = 1\nstate B = start\nB' = k*B\n", compiled=False)
+    misfit = Misfit(costate.Problem(MODEL, **TIGHT), {
+        "falls": Condition(Measurements(T[1:], data.values, "A", sigma=0.1)),
+        "rises": Condition(Measurements(T[1:], data.values, sigma=0.1), problem=costate.Problem(grows, **TIGHT))},
+        {"k": 0.6})
+    expected = np.concatenate([2*np.exp(-0.6*T[1:]), 0.1*np.exp(0.6*T[1:])]) - np.tile(data.values[:, 0], 2)
+    close(misfit.residuals(misfit.guess), expected/0.1, 1e-9)
+    close(misfit.jacobian(misfit.guess), slope(misfit.residuals, misfit.guess), 1e-8)
+    functions = Misfit(costate.Problem(lambda t, y, p: -p*y, **TIGHT), [Condition(data), Condition(
+        data, problem=costate.Problem(lambda t, y, p: p*y, **TIGHT), y0=[0.1])], [0.6], y0=[2.0])
+    close(functions.residuals(functions.guess), misfit.residuals(misfit.guess), 1e-8)
+
+
 def test_dose_and_time_of_an_event():
     """a dose that is an unknown, at an unknown time: derivatives pass through the event"""
     model = costate.Model("""model doses

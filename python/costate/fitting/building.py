@@ -82,8 +82,9 @@ def with_quantities(conditions, problem, names):
     for name, condition in conditions.items():
         out[name] = condition = copy.copy(condition)
         condition.data = [copy.copy(d) for d in condition.data]
+        own = problem if condition.problem is None else problem_of(condition.problem)
         for d in condition.data:
-            model = problem.model if is_model(problem) else None
+            model = own.model if is_model(own) else None
             usual = range(len(names.states)) if model is None else model.outputs or model.states
             if d.of is None and len(usual) != d.columns:
                 raise ValueError(f"condition {name!r}: values has {d.columns} columns, but there are {len(usual)} "
@@ -101,15 +102,16 @@ def with_quantities(conditions, problem, names):
 
 def experiments_of(conditions, problem, names, unknowns, y0, p, t0):
     """[Experiment, ...]"""
-    wanted = [of for c in conditions.values() for d in c.data for of in [*d.of, *d.sigma]
-              if of is not None and not isinstance(of, np.ndarray)]
-    out, observed = [], {}
+    out, observed, wanted = [], {}, {}
+    for c in conditions.values():
+        wanted.setdefault(id(c.problem or problem), []).extend(
+            of for d in c.data for of in [*d.of, *d.sigma] if of is not None and not isinstance(of, np.ndarray))
     for name, condition in conditions.items():
         own = problem if condition.problem is None else problem_of(condition.problem)
         key = id(condition.problem or problem)
         if key not in observed:
-            observed[key] = of_model(own, wanted, unknowns) if is_model(own) else \
-                (own, OfFunctions(own, wanted, names.states, names.parameters), names)
+            observed[key] = of_model(own, wanted[key], unknowns) if is_model(own) else \
+                (own, OfFunctions(own, wanted[key], names.states, names.parameters), names)
         solved, of, called = observed[key]
         base, slots = base_of(f"condition {name!r}", solved, called, unknowns, condition, y0, p)
         out.append(Experiment(name, solved, of, called, unknowns, condition.data, base, slots,

@@ -1,4 +1,5 @@
 """costate.fit: estimates of unknowns from measurements, with their errors."""
+import importlib.util
 import os
 
 import numpy as np
@@ -39,6 +40,8 @@ def fit(problem, data, guess, *, y0=None, p=None, t0=0.0, states=None, parameter
 
 def fitted(misfit, *, starts=1, seed=0, threads=None, method=None, tol=0.01, progress=None):
     """the Fit of a Misfit"""
+    if importlib.util.find_spec("scipy") is None:
+        raise ImportError("costate.fit searches with SciPy, which is not installed (Debian: python3-scipy)")
     if int(starts) != starts or starts < 1:
         raise ValueError(f"starts is {starts}: expected a number of searches, 1 or more")
     if not tol > 0:

@@ -31,7 +31,7 @@ class OfModel:
                 self.outputs[text] = len(model.outputs) + sum(line.startswith("output") for line in added)
                 added.append(f"output measured_{self.outputs[text] + 1} = {text}")
         self.model = model if not added else Model(model.text.rstrip() + "\n\n" + "\n".join(added) + "\n",
-                                                   file=model.file, sizes=model.sizes or None)
+                                                   file=model.file, sizes=model.sizes or None, compiled=model._wanted)
 
     def place(self, of):
         return self.outputs[of]

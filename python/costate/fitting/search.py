@@ -164,7 +164,6 @@ class Projected:
         H = self.reduced.misfit.hessian(x)[np.ix_(self.reduced.free, self.reduced.free)]
         H = H * np.outer(self.scale, self.scale)
         H[moved], H[:, moved] = 0, 0
-        H[moved, moved] = 1
         return H
 
     def hessp(self, s, d):
@@ -172,7 +171,7 @@ class Projected:
         along = np.zeros(len(x))
         along[self.reduced.free] = np.where(moved, 0, d * self.scale)
         product = self.reduced.misfit.hessp(x, along)[self.reduced.free] * self.scale
-        return np.where(moved, d, product)
+        return np.where(moved, 0, product)
 
 
 def trust_region(reduced, z, tol, method):
