@@ -83,8 +83,9 @@ def test_bounds():
         close(fit.errors["k"], alone.errors["k"], 1e-4)
         assert "A0 is at its bound" in fit.summary()
     free = costate.fit(DECAY, data, {"k": 1.0, "A0": 1.5})
+    # the search begins at a bound, or meets bounds on its way
     for k, A0 in ((Unknown(1.0), Unknown(0.5, 0.5, 4)), (Unknown(2.3, 0.55, 2.47), Unknown(1.86, 1.767, 2.483)),
-                  (Unknown(1.94, 0.126, 2.334), Unknown(2.832, 1.579, 2.855))):         # the search meets bounds on its way
+                  (Unknown(1.94, 0.126, 2.334), Unknown(2.832, 1.579, 2.855))):
         for method in ("least_squares", "trust-exact", "trust-krylov", "L-BFGS-B", "Nelder-Mead"):
             released = costate.fit(DECAY, data, {"k": k, "A0": A0}, method=method)
             close(released.x, free.x, 1e-4)

@@ -93,10 +93,7 @@ def touching(z, lower, upper):
 def least_squares(reduced, z, tol):
     from scipy.optimize import least_squares as search
     misfit, size = reduced.misfit, len(misfit_residuals(reduced, z))
-    at_bound = touching(z, reduced.lower, reduced.upper)
-    inside = np.where(at_bound < 0, 1, np.where(at_bound > 0, -1, 0)) * 1e-6 * (1 + np.abs(z))
-    start = np.clip(z + inside, reduced.lower, reduced.upper)
-    found = search(lambda z: reduced.guarded(lambda: misfit_residuals(reduced, z), np.full(size, np.nan)), start,
+    found = search(lambda z: reduced.guarded(lambda: misfit_residuals(reduced, z), np.full(size, np.nan)), z,
                    jac=lambda z: misfit.jacobian(reduced.whole(z))[:, reduced.free], x_scale="jac",
                    bounds=(reduced.lower, reduced.upper), ftol=tol, xtol=tol, gtol=tol * 1e-3)
     return finished(reduced, found.x, found.status > 0, found.message, found.active_mask != 0)
