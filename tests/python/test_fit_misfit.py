@@ -209,6 +209,27 @@ def test_error_of_the_integration():
     assert np.linalg.norm(coarse.gradient_error(x) - error) < 0.1*np.linalg.norm(error)
 
 
+def test_jacobian_by_adjoints():
+    """of few values and many unknowns; the same as by tangents.  Unknowns of other conditions cost nothing"""
+    names = [f"k{i}" for i in range(9)]
+    rate = " + ".join(f"{name}*exp(-{i}*t)" for i, name in enumerate(names))
+    model = costate.Model(f"model many\nparameter {', '.join(f'{name} = 0.1' for name in names)}, A0 = 2\n"
+                          f"state A = A0^2\nA' = -({rate})*A\noutput seen = A*k0\n", compiled=False)
+    few = Measurements([0.5, 1.5], [[3.0, 0.3], [np.nan, 0.2]], ["A", "seen"], sigma=[0.1, 0.2],
+                       noise=["normal", "log-normal"])
+    guess = {**dict.fromkeys(names, 0.12), "A0": 1.9, "other": 1.5}
+    both = {"a": Condition(few), "b": Condition(few, p={"A0": "other"})}
+    misfit = Misfit(costate.Problem(model, **TIGHT), both, guess)
+    x, first = misfit.guess, misfit.experiments[0]
+    assert first.takes_adjoints(10) and not first.takes_adjoints(6)
+    J = misfit.jacobian(x)
+    close(J, slope(misfit.residuals, x), 1e-8)
+    first.takes_adjoints = misfit.experiments[1].takes_adjoints = lambda directions: False
+    close(J, misfit.jacobian(x), 1e-11)
+    assert np.all(J[:3, -1] == 0) and np.all(J[3:, -2] == 0)
+    close(misfit.hessian(x), slope(misfit.gradient, x), 1e-8)
+
+
 def test_forms_of_sigma():
     """a number, one for each column, one for each time of a single column, the shape of the values"""
     for sigma, rows in ((0.2, [[0.2, 0.2]]*3), ([0.2, 0.4], [[0.2, 0.4]]*3), (np.array([0.2, 0.4]), [[0.2, 0.4]]*3),

@@ -5,9 +5,12 @@ The vector z of a condition holds y0, where that is given, and p; each entry is 
 S = dz/du, the derivatives with respect to u are S^T times those with respect to z, and tangents start with S du."""
 import numpy as np
 
+from costate._costate import ffi
 from costate.fitting.data import NOISES
-from costate.fitting.likelihood import CENSORED, NOISE, SCALES, Likelihood
+from costate.fitting.likelihood import CENSORED, NOISE, SCALES, Likelihood, swept
 from costate.fitting.unknowns import Places
+
+BACK = 2.0              # what a functional of a sweep back costs, in tangents
 
 
 class Names:
@@ -142,10 +145,10 @@ class Experiment:
             V[k] += run._start.jvp(run.t0, run._p, Vp[k])
         return V, Vp
 
-    def chained(self, run, lam, mu):
+    def chained(self, run, lam, mu, through_start=True):
         """the gradient with respect to u of one with respect to all initial values and to p"""
         lam, mu, b = lam.copy(), mu.copy(), run._b
-        if run._start is not None:
+        if run._start is not None and through_start:
             run._start.through(run.t0, run._p, lam[None], mu[None])
         start = np.concatenate([lam[:b.n], lam[b.N - b.nm:]])[:self.first]
         out = np.zeros(len(self.unknowns.names))
@@ -158,23 +161,66 @@ class Experiment:
         J, lam, mu = self.likelihood.gradient(run, run._p)
         return J, self.chained(run, lam, mu)
 
+    def moving(self, du):
+        """which rows of du move anything here: unknowns of other conditions do not"""
+        return np.any(self.z.directions(du) != 0, axis=1)
+
     def jacobian(self, u, du):
         """derivatives of the residuals along the rows of du: (count, m)"""
-        run = self.run(u)
-        return self.likelihood.jacobian(run, run._p, *self.along(run, du))
+        run, rows, out = self.run(u), self.moving(du), np.zeros((self.count, len(du)))
+        if self.takes_adjoints(np.count_nonzero(rows)):
+            return self.by_adjoints(u) @ du.T
+        if np.any(rows):
+            out[:, rows] = self.likelihood.jacobian(run, run._p, *self.along(run, du[rows]))
+        return out
+
+    def takes_adjoints(self, directions):
+        """do adjoints of all residuals cost less than tangents along so many directions?"""
+        fixed = all(sigma is None or isinstance(sigma, np.ndarray) for d in self.data for sigma in d.sigma)
+        return fixed and BACK * self.count < directions
+
+    def by_adjoints(self, u):
+        """The Jacobian of the residuals with respect to u, from one sweep back with a functional for each.  dr/dy is
+        the gradient of a likelihood r^2/2 whose values are such that r = 1"""
+        run, b = self.run(u), self.run(u)._b
+        _, _, outputs = self.value(u)
+        y, at = np.ascontiguousarray(run(self.t).T), np.array([item[0] for item in self.listed()])
+        items = []
+        for i, (_, output, noise, sigma, _, scale, _, *rest) in enumerate(self.listed()):
+            value = outputs[i] - sigma if scale == SCALES["lin"] else outputs[i] * np.exp(-sigma)
+            items.append((i, output, noise, sigma, value, scale, NOISE["normal"], *rest))
+        unit = Likelihood(self.struct, self.t[at], items, self.likelihood._outputs)
+        seeds, lam = np.zeros((len(self.t), self.count, b.n)), np.zeros((self.count, b.N))
+        mu = np.zeros((self.count, b.np))
+        for i, k in enumerate(at):
+            _, seeds[k, i], mu[i] = unit.term(i, y[k], run._p)
+        swept(run, lambda b: self.sweep_back(run, seeds, lam, mu))
+        return np.stack([self.chained(run, *rows, through_start=False) for rows in zip(lam, mu)])
+
+    def sweep_back(self, run, seeds, lam, mu):
+        seen, keep = run._observing(self.t, len(lam))
+        run._b.owner.seeds = seeds
+        run._sweep(lam, mu, ffi.NULL, seen)             # through the start, too
 
     def second(self, u, du, gauss_newton=False):
         """(J, gradient, products (m, K)): the Hessian, or that of Gauss and Newton, times the rows of du"""
-        run = self.run(u)
-        V, Vp = self.along(run, du)
+        run, rows, products = self.run(u), self.moving(du), np.zeros((len(du), len(self.unknowns.names)))
+        if not np.any(rows):
+            return (*self.gradient(u), products)
+        V, Vp = self.along(run, du[rows])
         J, lam, mu, lam2, mu2 = self.likelihood.second(run, run._p, V, Vp, gauss_newton)
-        products = np.stack([self.chained(run, a, b) for a, b in zip(lam2, mu2)])
-        if run._start is not None and not gauss_newton:
-            for k, dp in enumerate(Vp):
-                by_p = run._start.hvp(run.t0, run._p, lam, dp)
-                self.z.add_to(products[k], np.concatenate([np.zeros(self.first), by_p[0] if isinstance(by_p, tuple)
-                                                           else by_p]))
+        for k, row in enumerate(np.flatnonzero(rows)):
+            products[row] = self.chained(run, lam2[k], mu2[k])
+            if run._start is not None and not gauss_newton:
+                by_p = self.curved_start(run, lam, Vp[k])
+                self.z.add_to(products[row], np.append(np.zeros(self.first), by_p))
         return J, self.chained(run, lam, mu), products
+
+    @staticmethod
+    def curved_start(run, lam, dp):
+        """what second derivatives of initial values that depend on p add"""
+        by_p = run._start.hvp(run.t0, run._p, lam, dp)
+        return by_p[0] if isinstance(by_p, tuple) else by_p
 
     def accuracy(self, u):
         """the estimated error of the gradient"""

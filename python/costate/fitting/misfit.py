@@ -101,7 +101,7 @@ class Misfit:
         """Have all functions second derivatives?  Else the Hessian is by differences of gradients"""
         if self._has_hessian is None:
             try:
-                self._has_hessian = np.all(np.isfinite(self.products(self.guess, np.zeros((1, len(self.guess))))))
+                self._has_hessian = np.all(np.isfinite(self.products(self.guess, np.eye(len(self.guess)))))
             except CostateError as error:
                 if error.status != "COSTATE_MISSING":
                     raise
