@@ -109,6 +109,20 @@ def test_undetermined():
         assert "do not determine" in fit.summary() and "not determined" in fit.summary()
 
 
+def test_undetermined_pairs():
+    """two pairs that are not determined are named as such, whatever basis the decomposition has found, and whatever
+    their units are"""
+    model = costate.Model("model two\nparameter k = 0.7, m = 0.3, A0 = 2, B0 = 3e6\nstate A = A0, B = B0\nA' = -k*A\n"
+                          "B' = -m*B\n", compiled=False)
+    values = np.stack([SEEN, 4*np.exp(-0.3*T)], axis=1)
+    fit = costate.fit(model, Measurements(T, values, ["a*A", "b*B"], sigma=0.05),
+                      {"k": 1.0, "m": 0.5, "A0": 1.5, "B0": 2e6, "a": 1.2, "b": 1e-6})
+    assert sorted(sorted(direction.weights) for direction in fit.undetermined) == [["A0", "a"], ["B0", "b"]]
+    pair = next(direction.weights for direction in fit.undetermined if "b" in direction.weights)
+    close(pair["b"]/pair["B0"], -fit.estimates["b"]/fit.estimates["B0"], 1e-5)
+    assert np.isfinite(fit.errors["k"]) and np.isfinite(fit.errors["m"])
+
+
 def test_priors():
     """a prior makes it determined: of a linear problem the posterior is known"""
     data = Measurements(T, SEEN, "factor*A", sigma=0.05)
@@ -117,6 +131,9 @@ def test_priors():
     weight = (f**2).sum()/0.05**2 + 1/0.2**2
     close(fit.estimates["factor"], ((f*SEEN).sum()/0.05**2 + 1.1/0.2**2)/weight, 1e-7)
     close(fit.errors["factor"], 1/np.sqrt(weight), 1e-7)
+    assert fit.degrees == 16                            # the prior is one residual more
+    fails(ValueError, "without priors", costate.fit, DECAY, Measurements(T, SEEN), {
+        "k": Unknown(1.0, prior=("normal", 1.1, 0.2))})
 
 
 def test_several_starts():

@@ -55,6 +55,11 @@ class Misfit:
                (f", {self.skipped} not measured>" if self.skipped else ">")
 
     @property
+    def normal_priors(self):
+        """their number: each is one residual more"""
+        return sum(of is not None and of[0] in ("normal", "parameterScaleNormal") for of in self.unknowns.priors)
+
+    @property
     def conditions(self):
         """their number"""
         return len(self.experiments)
@@ -75,9 +80,9 @@ class Misfit:
         without = {sigma is None for e in self.experiments for d in e.data for sigma in d.sigma}
         if without == {True, False}:
             raise ValueError("sigma is None for some of the data and given for others: it is unknown for all or none")
-        if True in without and not self.is_least_squares:
-            raise ValueError("sigma is None: that is for normal noise without censored values, and priors that are "
-                             "normal; give sigma, or make it an unknown")
+        if True in without and (not self.is_least_squares or self.normal_priors):
+            raise ValueError("sigma is None: that is for normal noise without censored values and without priors; give "
+                             "sigma, or make it an unknown")
         return True in without
 
     def with_factor(self, factor):

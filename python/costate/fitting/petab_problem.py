@@ -11,7 +11,7 @@ from costate.plots import variant
 class OfPetab:
     """The members of a Misfit that searches and the Fit use; see there"""
 
-    is_least_squares, sigma_unknown, has_kinks, experiments = False, False, False, ()
+    is_least_squares, sigma_unknown, has_kinks, normal_priors, experiments = False, False, False, 0, ()
 
     def __init__(self, problem):
         if not hasattr(problem, "simulations"):

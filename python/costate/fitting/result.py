@@ -13,7 +13,7 @@ from costate.fitting.unknowns import LINEAR
 
 SINGULAR = 1e-9         # singular values of the scaled Jacobian, below this part of the largest: what is left of 0
 OF_SQUARES = 1e-6       # the same for roots of eigenvalues of J^T J, in which 0 becomes the root of round-off
-NAMED = 0.1             # of the largest component of a direction: smaller ones are not named
+NAMED = 1e-3            # of the largest scaled component of a direction: smaller ones are round-off, and not named
 
 
 class Direction:
@@ -54,7 +54,7 @@ class Fit:
         self.estimates = dict(zip(self.names, map(float, self.u)))
         self.at_bound = [name for name, held in zip(self.names, found.held) if held]
         self._held, self._profiles = found.held, {}
-        self.degrees = misfit.count - len(self.names) + len(self.at_bound)
+        self.degrees = misfit.count + misfit.normal_priors - len(self.names) + len(self.at_bound)
         self.sigma = math.sqrt(2 * self.J / max(self.degrees, 1)) if misfit.sigma_unknown else None
         if misfit.sigma_unknown and self.degrees < 1:
             raise ValueError(f"there are {misfit.count} values for {len(self.names)} unknowns: sigma cannot be "
@@ -90,8 +90,7 @@ class Fit:
         root = vectors[:, known] @ (turned / np.sqrt(np.abs(curvatures))) * scale[:, None]
         self._inverse = np.zeros(self.hessian.shape)
         self._inverse[inside] = root @ root.T
-        self.undetermined = [self._direction(value / np.max(values), vector * scale, free)
-                             for value, vector in zip(values[~known], vectors[:, ~known].T)]
+        self.undetermined = self._undetermined(vectors[:, ~known], values, int(np.sum(~known)), scale, free)
         self._marked()
 
     def _directions(self, free):
@@ -125,10 +124,21 @@ class Fit:
             self.correlation = self.covariance / np.outer(self._deviation, self._deviation)
         self.correlation[~self._determined], self.correlation[:, ~self._determined] = np.nan, np.nan
 
-    def _direction(self, singular_value, vector, free):
-        vector = vector / vector[np.argmax(np.abs(vector))]
-        return Direction(float(singular_value), {self.names[free[k]]: float(value) for k, value in enumerate(vector)
-                                                 if abs(value) > NAMED})
+    def _undetermined(self, null, values, count, scale, free):
+        """[Direction, ...] of a basis of what is not determined, which is chosen such that few unknowns are in each:
+        one belongs to each alone"""
+        if not count:
+            return []
+        from scipy.linalg import qr
+        pivots = qr(null.T, mode="r", pivoting=True)[1][:count]
+        found, relative = null @ np.linalg.inv(null[pivots]), float(values[count - 1] / np.max(values))
+        out = []
+        for column in found.T:
+            named = np.flatnonzero(np.abs(column) > NAMED * np.max(np.abs(column)))
+            weights = column[named] * scale[named]
+            weights = weights / weights[np.argmax(np.abs(weights))]
+            out.append(Direction(relative, {self.names[free[k]]: float(value) for k, value in zip(named, weights)}))
+        return out
 
     # ---- confidence
 
