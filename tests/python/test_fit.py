@@ -83,6 +83,8 @@ def test_bounds():
         close(fit.errors["k"], alone.errors["k"], 1e-4)
         assert "A0 is at its bound" in fit.summary()
     free = costate.fit(DECAY, data, {"k": 1.0, "A0": 1.5})
+    near = costate.fit(DECAY, data, {"k": 1.0, "A0": Unknown(1.5, 0.5, 2.05)})
+    assert near.at_bound == [] and near.interval("A0")[1] == 2.05 and near.interval("A0")[0] > 1.9
     # the search begins at a bound, or meets bounds on its way
     for k, A0 in ((Unknown(1.0), Unknown(0.5, 0.5, 4)), (Unknown(2.3, 0.55, 2.47), Unknown(1.86, 1.767, 2.483)),
                   (Unknown(1.94, 0.126, 2.334), Unknown(2.832, 1.579, 2.855))):

@@ -51,7 +51,8 @@ class Misfit:
         self._threads, self._pool, self._lock = threads or os.cpu_count() or 1, None, threading.RLock()
 
     def __repr__(self):
-        return f"<Misfit: {len(self.names)} unknowns, {len(self.experiments)} conditions, {self.count} values" + \
+        parts = (len(self.names), "unknown"), (len(self.experiments), "condition"), (self.count, "value")
+        return "<Misfit: " + ", ".join(f"{k} {what}{'s' * (k != 1)}" for k, what in parts) + \
                (f", {self.skipped} not measured>" if self.skipped else ">")
 
     @property

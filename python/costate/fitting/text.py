@@ -6,9 +6,13 @@ TOO_MUCH = 0.1          # of a standard error: what the integration may add with
 SAME = 0.01             # difference in J up to which two starts have reached one minimum
 
 
+def counted(number, what):
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def title(fit):
     misfit = fit.misfit
-    parts = f"{len(fit.names)} unknowns, {misfit.count} values"
+    parts = f"{counted(len(fit.names), 'unknown')}, {counted(misfit.count, 'value')}"
     parts += f" ({misfit.skipped} not measured)" if misfit.skipped else ""
     return parts + (f", {misfit.conditions} conditions" if misfit.conditions > 1 else "")
 
