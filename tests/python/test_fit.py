@@ -12,6 +12,7 @@ from cases import fails, run_all                        # noqa: E402
 from common import close                                # noqa: E402
 import costate                                          # noqa: E402
 from costate import Condition, Measurements, Unknown    # noqa: E402
+from costate.fitting import fitted                      # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
 with open(os.path.join(ROOT, "bench", "reference", "nist.toml"), "rb") as table:
@@ -164,6 +165,20 @@ def test_tolerances():
     assert loose.rtol == 1e-2
     for k, name in enumerate(loose.names):              # first order
         assert abs(loose.integration[name] - (tight.x - loose.x)[k]) < 0.2*abs((tight.x - loose.x)[k])
+
+
+def test_coarse_first_search():
+    """with tolerances a hundred times those of the problem, but rtol of at most 1e-3; then with its own"""
+    class Seen(costate.Misfit):
+        factors = ()
+
+        def with_factor(self, factor):
+            Seen.factors += (factor,)
+            return super().with_factor(factor)
+    for rtol, factors in ((1e-8, (100.0, 1.0)), (1e-4, (10.0, 1.0)), (1e-2, (1.0, 1.0))):
+        Seen.factors = ()
+        fitted(Seen(costate.Problem(DECAY, rtol=rtol, atol=rtol), Measurements(T, SEEN, sigma=0.05), {"k": 1.0}), tol=10)
+        close(Seen.factors, factors, 1e-12)
 
 
 def test_fewer_runs():
