@@ -177,7 +177,8 @@ def test_coarse_first_search():
             return super().with_factor(factor)
     for rtol, factors in ((1e-8, (100.0, 1.0)), (1e-4, (10.0, 1.0)), (1e-2, (1.0, 1.0))):
         Seen.factors = ()
-        fitted(Seen(costate.Problem(DECAY, rtol=rtol, atol=rtol), Measurements(T, SEEN, sigma=0.05), {"k": 1.0}), tol=10)
+        problem = costate.Problem(DECAY, rtol=rtol, atol=rtol)
+        fitted(Seen(problem, Measurements(T, SEEN, sigma=0.05), {"k": 1.0}), tol=10)
         close(Seen.factors, factors, 1e-12)
 
 
@@ -189,6 +190,13 @@ def test_fewer_runs():
     fit = costate.fit(DECAY, Measurements(T, SEEN, sigma=0.05), {"k": 1.0, "A0": 1.0})
     close(fit.x, whole.x, 1e-6)
     assert fit.evaluations < whole.nfev*3
+    runs, problem = [], misfit.experiments[0].problem
+    integrate = problem.integrate
+    problem.integrate = lambda *at: runs.append(at) or integrate(*at)
+    for x in (fit.x + 0.1, fit.x + 0.2):
+        for call in (misfit.residuals, misfit.jacobian, misfit.value, misfit.gradient, misfit.hessian, misfit.fisher):
+            call(x)
+    assert len(runs) == 2, len(runs)
 
 
 def test_without_second_derivatives():
