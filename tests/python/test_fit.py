@@ -273,6 +273,9 @@ def test_refusals():
                            "    m := b\n", compiled=False)
     fails(ValueError, "depends on memory variables (m)", costate.fit, memory, Measurements(T, SEEN, "A + m", sigma=1), {
         "k": 1.0})
+    pair = costate.Model("model x\nparameter k = 1, b = 1\nstate A = 1, B = b\nA' = -k*A\nB' = -k*B\n", compiled=False)
+    fails(ValueError, "must give all initial values that depend on parameters: y0[B]", costate.fit, pair,
+          Measurements(T, SEEN, "A", sigma=1), {"k": 1.0, "y0[A]": 1.0})
     fails(ValueError, "7 is not measured", costate.fit, DECAY, Measurements(T, SEEN, 7, sigma=1), {"k": 1.0})
     ends = costate.Problem(lambda t, y, p: -p*y, events=[costate.Event(lambda t, y, p: y[0] - 0.5, terminal=True)])
     fails(ArithmeticError, "an event ended the run at t = 0.69", costate.fit, ends, data, [1.0], y0=[1.0])

@@ -113,6 +113,10 @@ def test_petab():
     status, out, err = said(path)
     assert (status, err) == (0, "") and f"{fit.estimates['k']:.5g}" in out
     fit.write_page(os.path.join(PLACE.name, "petab.html"))
+    coarse = fit.misfit.with_factor(1e4)
+    close(coarse.rtol, 1e4*fit.rtol, 1e-12)
+    assert coarse.value(x) != fit.misfit.value(x)
+    close(fit.misfit.gradient(x) - coarse.gradient(x), coarse.gradient_error(x), 0.3)
 
 
 def test_petab_without_hessian():

@@ -72,6 +72,14 @@ def test_profile_of_a_likelihood():
     close(found.at["sd"], np.sqrt(squares(found.values)[0]/n), 1e-4)
 
 
+def test_lower_values():
+    """a profile that finds a smaller J says that the fit is not at the minimum"""
+    fit = fitted()
+    assert not fit.profile("k").lower
+    fit.J += 0.1
+    assert fit.profile("k", 0.9).lower
+
+
 def test_open_ends():
     """values that have reached the plateau do not bound the rate above, but at a bound or nowhere"""
     model = costate.Model("model rise\nparameter k = 5\nstate y = 0\ny' = k*(1 - y)\n", compiled=False)

@@ -199,6 +199,18 @@ def test_limits_and_memory():
     close(misfit.hessian(x), slope(misfit.gradient, x), 1e-7)
 
 
+def test_memory_of_functions():
+    """a memory variable whose initial value is unknown: y0 holds it behind the states"""
+    problem = costate.Problem(lambda t, y, p, m: -p[0]*y + m, memory=1, **TIGHT)
+    misfit = Misfit(problem, Measurements(T[1:], [1.3, 0.9, 0.5, 0.3], 0, sigma=0.1), {"p[0]": 0.6, "y0[0]": 1.4,
+                                                                                       "y0[1]": 0.2}, y0=[1.0, 0.0])
+    k, start, m = x = misfit.guess
+    state = m/k + (start - m/k)*np.exp(-k*T[1:])
+    close(misfit.residuals(x), (state - [1.3, 0.9, 0.5, 0.3])/0.1, 1e-9)
+    close(misfit.jacobian(x), slope(misfit.residuals, x), 1e-8)
+    close(misfit.gradient(x), slope(misfit.value, x), 1e-8)
+
+
 def test_error_of_the_integration():
     """the estimate tells the gradient of a coarse misfit from that of a tight one, and tolerances are changed"""
     misfit = of_model()

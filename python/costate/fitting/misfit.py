@@ -106,13 +106,20 @@ class Misfit:
     def has_hessian(self):
         """Have all functions second derivatives?  Else the Hessian is by differences of gradients"""
         if self._has_hessian is None:
-            try:
-                self._has_hessian = np.all(np.isfinite(self.products(self.guess, np.eye(len(self.guess)))))
-            except CostateError as error:
-                if error.status != "COSTATE_MISSING":
-                    raise
-                self._has_hessian = False
-        return bool(self._has_hessian)
+            self._exact_hessian(self.guess)
+        return self._has_hessian
+
+    def _exact_hessian(self, x):
+        """(K, K), or None"""
+        try:
+            found = self.products(x, np.eye(len(x)))
+        except CostateError as error:
+            if error.status != "COSTATE_MISSING":
+                raise
+            self._has_hessian = False
+            return None
+        self._has_hessian = True
+        return (found + found.T) / 2
 
     # ---- conditions, in threads
 
@@ -196,10 +203,8 @@ class Misfit:
 
     def hessian(self, x):
         """(K, K), in one sweep over each run"""
-        if not self.has_hessian:
-            return by_differences(self.gradient, x)
-        found = self.products(x, np.eye(len(x)))
-        return (found + found.T) / 2
+        found = None if self._has_hessian is False else self._exact_hessian(x)
+        return by_differences(self.gradient, x) if found is None else found
 
     def gradient_error(self, x):
         """an estimate of (exact - computed) of the gradient, from the error of the integration"""
