@@ -115,6 +115,25 @@ def test_functions():
     close(misfit.hessian(x), slope(misfit.gradient, x), 1e-8)
 
 
+def test_functions_of_many_conditions():
+    """each condition keeps what it was given for as long as it is used"""
+    import gc
+    t = T[1:]
+    data = Measurements(t, 0*t + 0.5, lambda t, y, p: p[1]*y[0], sigma="p[2]")
+    misfit = Misfit(costate.Problem(chain_of_one, **TIGHT), [Condition(data, y0=[start]) for start in (1.0, 2.0, 3.0)],
+                    [0.5, 1.1, 0.2], threads=1)
+    misfit.value(misfit.guess)
+    gc.collect()
+    x = misfit.guess + 0.1
+    f = np.concatenate([x[1]*start*np.exp(-x[0]*t) for start in (1.0, 2.0, 3.0)])
+    close(misfit.value(x), -norm.logpdf(0.5, f, x[2]).sum(), 1e-9)
+    close(misfit.hessian(x), slope(misfit.gradient, x), 1e-8)
+
+
+def chain_of_one(t, y, p):
+    return -p[0]*y
+
+
 def test_names_of_functions():
     data = Measurements(T[1:], [0.8, 0.5, 0.4, 0.2], "a", sigma="sd")
     misfit = Misfit(costate.Problem(chain, **TIGHT), data, {"k": 0.5, "sd": 0.1, "y0[a]": 1.1}, y0=[1, 0],

@@ -19,7 +19,7 @@ def swept(run, call):
 
 class Likelihood:
     """times: of observation, in the order of the run; listed: tuples with the members of costate_measured; replaced:
-    those of costate_replaced; outputs: (number of outputs, costate_map, ctx), or an array of components of y"""
+    those of costate_replaced; outputs: (number of outputs, costate_map, ctx, ...), or an array of components of y"""
 
     def __init__(self, P, times, listed, outputs, replaced=()):
         self.times, self.count = times, len(listed)
@@ -29,7 +29,7 @@ class Likelihood:
         data = ffi.new("costate_measurements *")
         data.times, data.t = len(times), pointer(self._t)
         if isinstance(outputs, tuple):
-            data.outputs, data.output, data.ctx = outputs
+            data.outputs, data.output, data.ctx = outputs[:3]           # behind them is what must live as long
         else:
             self._component = ffi.new("int[]", [int(i) for i in outputs])
             data.outputs, data.component = len(outputs), self._component

@@ -87,11 +87,11 @@ class OfFunctions:
 
         def outputs(t, y, p):
             return np.array([of(t, y, p) if callable(of) else (y if of[0] == "y" else p)[of[1]] for of in parts])
-        self.compiled = compiled_map(Map(outputs), len(parts), (float(t), y, p))
-        if self.compiled is None:
+        compiled = compiled_map(Map(outputs), len(parts), (float(t), y, p))
+        if compiled is None:
             raise ValueError("what is measured cannot be traced: write `of` and `sigma` as functions g(t, y, p) of one "
                              "value that compute with NumPy, or use a Model")
-        return built.P, (len(parts), self.compiled.map, self.compiled.ctx)
+        return built.P, (len(parts), compiled.map, compiled.ctx, compiled)
 
 
 def variant(problem, model):
