@@ -1,6 +1,6 @@
 """costate-model: equation files, chemical mechanisms, SBML models and coefficient files to C.
 
-    costate-model FILE [-o NAME.c] [--lanes] [--json] [-I FOLDER]
+    costate-model FILE [-o NAME.c] [--lanes] [--json] [--fortran] [-I FOLDER]
     costate-model FILE --program [-o NAME.bin] [--json] [-I FOLDER]
     costate-model MECHANISM -o NAME.eq [-I FOLDER]
     costate-model MODEL.xml -o NAME.eq
@@ -15,10 +15,11 @@ FOLDER and in $KPP_HOME/models.  FILE.toml holds the coefficients of a method: N
 -shared -fPIC, is an object for costate_method_load.  With --lanes NAME.c also has maps that treat 2, 4 or 8 members of
 an ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off -fno-math-errno.  With
 --program the model is written as byte code, NAME.bin, which the library runs without a compiler (costate/program.h).
-With --to-sbml it is written in SBML for other tools, as far as SBML can say it.  With --json NAME.json says what they
-have, for programs that load them: the name of the model, its quantities with their units, its sizes.  --explain writes
-no file: it prints what was understood, the states and parameters, running costs, outputs, events, relations, stops and
-conservation laws.  A fault is reported with file, line and column."""
+With --to-sbml it is written in SBML for other tools, as far as SBML can say it.  With --fortran there is also NAME.f90,
+a Fortran module.  With --json NAME.json says what they have, for programs that load them: the name of the model, its
+quantities with their units, its sizes.  --explain writes no file: it prints what was understood, the states and
+parameters, running costs, outputs, events, relations, stops, conservation laws, and eigenvalues of the Jacobian at the
+start.  A fault is reported with file, line and column."""
 import sys
 from pathlib import Path
 
@@ -30,17 +31,18 @@ from .sbml.export import export
 
 MECHANISMS = (".def", ".kpp", ".eqn")
 SBML = (".xml", ".sbml")
-OPTIONS = ("--lanes", "--json", "--program", "--to-sbml", "--explain")        # without a value
+OPTIONS = ("--lanes", "--json", "--program", "--to-sbml", "--explain", "--fortran")       # without a value
 # in files that are overwritten
 MARKS = ("written by costate-model", "for costate_method_load: made by codegen", byte_code.MARK)
 BEGINNING = 400                              # characters
 
 
-def write(source, out=None, lanes=False, as_json=False, folders=(), program=False, to_sbml=False):
+def write(source, out=None, lanes=False, as_json=False, folders=(), program=False, to_sbml=False, fortran=False):
     """Writes the files; their paths"""
     if Path(source).suffix == ".toml":
-        if lanes or as_json or program or to_sbml:
-            what = "lanes" if lanes else "json" if as_json else "program" if program else "to-sbml"
+        asked = dict(lanes=lanes, json=as_json, program=program, fortran=fortran) | {"to-sbml": to_sbml}
+        if any(asked.values()):
+            what = next(option for option, given in asked.items() if given)
             raise Refused(f"{source}: --{what} is for models; this is a coefficient file")
         return put(named(out, Path(source).stem, ".c"), (".c",), [kinds.method_object(source)])
     to_equations = out and Path(out).suffix == ".eq"
@@ -52,20 +54,23 @@ def write(source, out=None, lanes=False, as_json=False, folders=(), program=Fals
         return [equation_file(Path(out), text or eq_file.write(model, Path(source).name))]
     origin = Path(source).name
     if to_sbml:
-        if lanes or as_json or program:
-            raise Refused(f"{source}: --to-sbml writes SBML alone, without --lanes, --json and --program")
+        if lanes or as_json or program or fortran:
+            raise Refused(f"{source}: --to-sbml writes SBML alone, without --lanes, --json, --program and --fortran")
         return put(named(out, model.name, ".xml"), (".xml",), [export(model, origin)])
     if program:
         if lanes:
             raise Refused(f"{source}: --lanes is for C; byte code treats one member at a time")
+        if fortran:
+            raise Refused(f"{source}: --fortran is for C: byte code has no functions that a module could call")
         if model.start_limit:
             raise Refused(f"{source}: byte code does not say where runs with 'start {model.start_limit.kind}' begin: "
                           "write C")
         texts = [byte_code.write(model, origin)] + [byte_code.says(model, origin)] * as_json
         return put(named(out, model.name, ".bin"), (".bin", ".json"), texts)
     path = named(out, model.name, ".c")
-    texts = c_file.write(model, origin, path.stem, lanes)
-    return put(path, (".c", ".h", ".json"), texts if as_json else texts[:2])
+    source_text, header, about, *module = c_file.write(model, origin, path.stem, lanes, fortran)
+    suffixes = [".c", ".h"] + [".json"] * as_json + [".f90"] * fortran
+    return put(path, suffixes, [source_text, header] + [about] * as_json + module)
 
 
 def read_model(source, folders):
@@ -151,18 +156,18 @@ def main(args):
     args, out = taken(args, "-o")
     args, folders = taken(args, "-I")
     out = out[-1] if out else None
-    lanes, as_json, program, to_sbml, told = (option in args for option in OPTIONS)
+    lanes, as_json, program, to_sbml, told, fortran = (option in args for option in OPTIONS)
     args = [a for a in args if a not in OPTIONS]
     if len(args) != 1 or args[0].startswith("-"):
         print(__doc__, file=sys.stdout if args in (["-h"], ["--help"]) else sys.stderr)
         return 0 if args in (["-h"], ["--help"]) else 2
     try:
-        if told and (out or lanes or as_json or program or to_sbml):
+        if told and (out or lanes or as_json or program or to_sbml or fortran):
             raise Refused(f"{args[0]}: --explain writes no file; call costate-model once more, without it")
         if told:
             print(explained(args[0], folders), end="")
         else:
-            write(args[0], out, lanes, as_json, folders, program, to_sbml)
+            write(args[0], out, lanes, as_json, folders, program, to_sbml, fortran)
     except Refused as fault:
         print(fault, file=sys.stderr)
         return 1

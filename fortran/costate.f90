@@ -167,6 +167,7 @@ module costate
         type(c_funptr) :: solve = c_null_funptr
         type(c_ptr) :: ctx = c_null_ptr
         type(c_funptr) :: solves = c_null_funptr
+        integer(c_size_t) :: splits = 0
     end type
 
     type, bind(c) :: costate_options

@@ -15,7 +15,8 @@ def method(m):
 def row(x):
     tighter, power = (0.1, x.power) if x.calibrated else (1, 1)
     fields = [("method", f"&method_{x.name}"), ("stiff", str(int(x.stiff))),
-              ("stabilised", str(int(x.stabilised))), ("second", str(int(x.second)))]
+              ("stabilised", str(int(x.stabilised))), ("second", str(int(x.second))),
+              ("splits", str(int(x.splits)))]
     fields += [(key, double(value)) for key, value in (
         ("rtol", x.rtol), ("tighter", tighter), ("power", power), ("real", x.real), ("settles", x.settles),
         ("waves", x.waves))]

@@ -12,7 +12,8 @@ from .facts import Facts, facts, limits
 FAMILY = "composite"
 TABLES = ((list,), "a list of tables [[member]]")
 KEYS = {key: TEXT for key in TEXTS + ("checked",)} | {"raise": NUMBER, "member": TABLES}
-MEMBER = {"method": TEXT, "rtol": NUMBER, "second": FLAG, "calibrated": FLAG}
+MEMBER = {"method": TEXT, "rtol": NUMBER, "second": FLAG, "calibrated": FLAG,
+          "splits": FLAG}
 MOST_MEMBERS = 8
 LONGEST = 60                         # of a name that is looked up
 EXPLICIT = ("erk", "rkc")
@@ -26,6 +27,7 @@ class Member:
     rtol: float
     second: bool
     calibrated: bool
+    splits: bool
     real: float = 0                  # of explicit members: codegen/composite/facts.py
     settles: float = 0
     waves: float = 0
@@ -64,13 +66,18 @@ class Method:
         return self.keys.get("raise", 0.0)
 
     @property
+    def general(self):
+        """Without those that a problem must have a splitting for, of which nothing is promised"""
+        return [x for x in self.members if not x.splits]
+
+    @property
     def stiff(self):
-        return [x for x in self.members if x.stiff]
+        return [x for x in self.general if x.stiff]
 
     @property
     def properties(self):
         """Those that hold whenever the composite method is used: of stiff problems only the stiff members are asked."""
-        common = set.intersection(*(set(x.facts.properties) for x in self.stiff or self.members))
+        common = set.intersection(*(set(x.facts.properties) for x in self.stiff or self.general))
         return common if all("fsal" in x.facts.properties for x in self.members) else common - {"fsal"}
 
     @property
@@ -80,7 +87,7 @@ class Method:
         return None if None in found or not found else max(map(abs, found))
 
     def least(self, key):
-        return min(getattr(x.facts, key) for x in self.members)
+        return min(getattr(x.facts, key) for x in self.general)
 
     def most(self, key):
         return max(getattr(x.facts, key) for x in self.members)
@@ -144,7 +151,8 @@ def member(k, given, find):
     if isinstance(method, Method):
         raise Refused(f"{place} is itself a composite method")
     found = facts(method)
-    x = Member(found, float(given.get("rtol", 0)), given.get("second", False), given.get("calibrated", False))
+    x = Member(found, float(given.get("rtol", 0)), *(given.get(key, False) for key in ("second", "calibrated",
+                                                                                          "splits")))
     check_member(place, x)
     if not x.stiff:
         x.real, x.settles, x.waves = limits(method)
@@ -159,6 +167,8 @@ def check_member(place, x):
         raise Refused(f"{place} has no error estimate, which every member needs")
     if x.calibrated and family != "firk":
         raise Refused(f"{place}: calibrated: is for the family firk, not for {family}")
+    if x.splits and "w-method" not in x.facts.properties:
+        raise Refused(f"{place}: splits: is for W-methods, which take any matrix")
     if x.second and family not in SECOND:
         raise Refused(f"{place}: second: is for the family {', '.join(SECOND)}; sweeps of {family} need no second "
                       "derivatives")
@@ -175,7 +185,7 @@ def together(members):
         raise Refused(f"member: '{late}' is explicit and must stand before '{names[k]}', which is stiff")
     for words, group in (("explicit", [x for x in members if not x.stiff and not x.stabilised]),
                          ("stabilised", [x for x in members if x.stabilised]),
-                         ("stiff", [x for x in members if x.stiff])):
+                         ("stiff", [x for x in members if x.stiff and not x.splits])):
         if group:
             tolerances(words, group)
 

@@ -17,7 +17,10 @@ def report(m):
 def beginnings(m):
     """For which runs each member is the first of its kind."""
     for x in m.members:
-        group = [y for y in m.members if y.stiff == x.stiff]
+        if x.splits:
+            yield "stiff, where a preconditioner splits"
+            continue
+        group = [y for y in m.general if y.stiff == x.stiff]
         above = [y.rtol for y in group[:group.index(x)] if not y.second]
         words = "stiff" if x.stiff else "explicit"
         bounds = [f"rtol >= {x.rtol:g}"] if x.rtol else []

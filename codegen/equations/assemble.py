@@ -7,6 +7,7 @@ from .scope import MOST_TERMS
 from .switches import switches_to_stops
 from .syntax import Fault, near
 from .times import times
+from .unit_check import UnitCheck
 
 FREE = ("p", "t", "size")                    # of initial values and boundaries
 POINT = ("y", "p", "t", "m", "mode", "size", "axis")
@@ -31,6 +32,8 @@ def assemble(reader):
     events(reader)
     times(reader)
     start_limit.resolve(reader)
+    if reader.check_units:
+        model.units = f"checked, t has the unit {UnitCheck(reader).check() or 'that is not given'}"
     switches_to_stops(model)
     if not model.on_grid and not reader.branches:
         conditions_to_relations(model, reader.kinks)

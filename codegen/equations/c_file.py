@@ -1,6 +1,6 @@
 """A C file and its header from a model of single states: maps, Jacobian, mass matrix, events, names, start; on request
 maps of several members side by side."""
-from . import lanes, start_limit
+from . import fortran, lanes, start_limit
 from .about import about
 from .array_text import HELPERS
 from .body import Body, Target, constant
@@ -15,16 +15,17 @@ from .tables import Tables, in_tables
 AT_START = ("", ", .at_start = COSTATE_START_FIRE", ", .at_start = COSTATE_START_IGNORE")
 
 
-def write(model, origin, stem=None, side_by_side=False):
-    """(text of STEM.c, text of STEM.h, what they have as JSON); origin: name of the file that the model was read from;
-    side_by_side: with NAME_lanes"""
+def write(model, origin, stem=None, side_by_side=False, as_fortran=False):
+    """(text of STEM.c, text of STEM.h, what they have as JSON), and of STEM.f90, if as_fortran; origin: name of the
+    file that the model was read from; side_by_side: with NAME_lanes"""
     if side_by_side:
         lanes.check(model, origin, in_tables(model))
     with model.refused(origin):
         if model.on_grid:
             from . import grid_file              # which uses this file
+            fortran.refuse_grids(origin, as_fortran)
             return grid_file.write(model, origin, stem or model.name)
-        return File(model, origin, stem or model.name, side_by_side).texts()
+        return File(model, origin, stem or model.name, side_by_side).texts(as_fortran)
 
 
 class File:
@@ -36,7 +37,7 @@ class File:
         self.writer = Writer(model, self.names)
         self.maps, self.parts, self.of_jacobian, self.rows = [], [], {}, []
 
-    def texts(self):
+    def texts(self, as_fortran=False):
         m = self.model
         tables = Tables(m, self.writer) if in_tables(m) else None
         f = tables.rest if tables else m.kinetics()
@@ -58,8 +59,9 @@ class File:
             maps = [("rhs", rhs)] + [("cost", cost)] * bool(cost)
             side = lanes.Lanes(m, self.names, maps, self.of_jacobian["jac"], elimination)
             before, after = side.functions(), side.list()
+        more = (fortran.write(m, self.origin, self.stem, bool(backend)),) if as_fortran else ()
         return self.head(backend) + "\n".join(self.parts) + "\n" + before + body + backend + after, \
-            header(self, bool(backend)), self.about(bool(backend))
+            header(self, bool(backend)), self.about(bool(backend)), *more
 
     def about(self, backend):
         return about(self.origin, self.name, kinds(self.model), ["start", "start_map"] + ["backend"] * backend,

@@ -1,4 +1,5 @@
-"""What costate-model has understood of a model, as text: states, parameters, events, relations, conservation laws.
+"""What costate-model has understood of a model, as text: states, parameters, events, relations, conservation laws, and
+how stiff it is at the start.
 
 Expressions are printed from the graph, as they are after simplification: not as the file has them."""
 import math
@@ -8,6 +9,7 @@ from .conservation import conservation_laws
 from .eq_file import SUM, File, value
 from .model import ANY_MODE, CROSSES, FALLS, RISES
 from .start_limit import PERIODIC, STEADY
+from .stiffness import stiffness
 from .times import SLACK
 
 MOST = 72                                    # characters of an expression that are shown
@@ -45,6 +47,8 @@ class Explanation(File):
         out += self.table("memory variables", m.memory, [("starts at", self.default_of(q)) for q in m.memory])
         out += self.table("running costs", m.costs, [("derivative", self.shown(a)) for a in m.cost_nodes])
         out += self.table("outputs", m.outputs, [("expression", self.shown(a)) for a in m.output_nodes])
+        if m.units:
+            out += ["", f"units: {m.units}"]
         if m.start_limit:
             out += ["", f"runs begin {LIMITS[m.start_limit.kind]}"]
         if m.modes:
@@ -56,7 +60,8 @@ class Explanation(File):
                                                                        for k, r in enumerate(m.relations)]
         if m.stops:
             out += ["", "stops: known times at which the equations are not smooth", "    " + times(m.stops)]
-        return out + self.laws()
+        return out + self.laws() + \
+            ["", "eigenvalues of the Jacobian at the start"] + ["    " + line for line in stiffness(m)]
 
     def form(self):
         m = self.model

@@ -88,6 +88,7 @@ class Model:
         self.events = []
         self.relations = []
         self.start_limit = None              # StartLimit: runs begin in a limit of the solution
+        self.units = ""                      # what was found out about them
         self.stops = []                      # known times at which f is not smooth, increasing
         self.layout = "cells"                # of fields: all of a cell together, or one field after the other
 

@@ -2,7 +2,7 @@
 from pathlib import Path
 
 from ..real import Refused
-from . import start_limit
+from . import start_limit, unit_check
 from .assemble import assemble
 from .declare import C_WORDS, Declarations
 from .included import Includes, as_text
@@ -13,7 +13,7 @@ from .syntax import Fault, Source, Tokens, near
 from .table_file import inlined
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
-              "table", "cost", "output", "event", "start", "stop", "kinks", "reactions", "include")
+              "table", "cost", "output", "event", "start", "stop", "kinks", "reactions", "include", "unit")
 MOST_AXES = 3
 
 
@@ -63,6 +63,7 @@ class Reader(Declarations, Occurrences, Includes):
         self.starts = []                     # (quantity, tree)
         self.declared = []                   # (boundary, axis, end, what, place)
         self.start_limit = None
+        self.check_units, self.time_unit = False, None
         self.kinks = self.branches = False
         self.event, self.events_read = None, set()
         self.assignments = []                # (event, place, target token, indices, op, tree)
@@ -118,6 +119,9 @@ class Reader(Declarations, Occurrences, Includes):
                 raise Fault(place, f"{self.model.name} is a word of C; choose another name")
         if self.tokens.peek()[0] == "text":
             self.model.text = self.tokens.next()[1][1:-1]
+
+    def read_unit(self, place):
+        unit_check.read(self, place)
 
     def read_size(self, place):
         def one():

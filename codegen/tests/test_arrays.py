@@ -4,8 +4,8 @@ import unittest
 
 from codegen.equations import arrays
 from codegen.equations.body import Target
+from codegen.equations.evaluate import evaluate
 from codegen.equations.graph import Graph
-from codegen.tests.test_graph import evaluate
 
 ROWS, COLUMNS = 4, 5
 

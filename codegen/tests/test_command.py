@@ -8,6 +8,7 @@ from pathlib import Path
 
 from codegen import command
 from codegen.tests.sbml_text import model, parameters, rule
+from codegen.tests.shipped import ROOT
 
 MECHANISM = "#INCLUDE s.spc\n#EQUATIONS\nA = B : K1;\n#INITVALUES\nA = 2;\n"
 SPECIES = "#DEFVAR\nA = IGNORE; B = IGNORE;\n"
@@ -62,6 +63,23 @@ class Command(unittest.TestCase):
         status, said = self.run_with("rk.toml", "--explain")
         self.assertEqual((status, said), (1, "rk.toml: --explain is for models; this is a coefficient file\n"))
         self.assertEqual(sorted(os.listdir()), before)
+
+    def test_fortran(self):
+        self.assertEqual(self.run_with("decay.eq", "--fortran", "--json"), (0, ""))
+        self.assertEqual(sorted(p.suffix for p in Path().glob("decay.*")), [".c", ".eq", ".f90", ".h", ".json"])
+        self.assertIn("decay.f90 - written by costate-model from decay.eq", Path("decay.f90").read_text("utf-8"))
+        self.assertEqual(self.run_with("decay.eq", "--fortran")[0], 0)         # its own file is overwritten
+        Path("decay.f90").write_text("module mine\n", encoding="utf-8")
+        self.assertIn("costate-model did not write it", self.run_with("decay.eq", "--fortran")[1])
+        for more, said in (("--program", "byte code has no functions"), ("--to-sbml", "--to-sbml writes SBML alone")):
+            self.assertIn(said, self.run_with("decay.eq", "--fortran", more)[1])
+        self.assertIn("--fortran is for models; this is a coefficient", self.run_with("rk.toml", "--fortran")[1])
+
+    def test_manual(self):
+        """describes each option"""
+        manual = Path(ROOT, "packaging", "costate-model.1").read_text("utf-8").replace("\\-", "-")
+        for option in command.OPTIONS:
+            self.assertIn(f".B {option}\n", manual)
 
     def test_include_folders(self):
         status, said = self.run_with("mech.def")

@@ -159,6 +159,7 @@ class Trial(shipped.InDirectory):
                      "calibrated = true")
         self.refused("member 1: 'bs54': second: is for the family ros", "rtol   = 1e-6", "second = true")
         self.refused("member 4: 'radau2a': second: is for the family ros", "rtol   = 1e-5", "second = true")
+        self.refused("member 4: 'radau2a': splits: is for W-methods", "rtol   = 1e-5", "splits = true")
 
     def test_tolerances(self):
         self.refused("'tsit5', the last explicit one, has rtol = 1e-08: no member would remain for smaller tolerances",
@@ -201,15 +202,16 @@ class Written(unittest.TestCase):
             self.assertEqual(int(self.field(row, "stiff")), name not in ("bs54", "verner76", "rock4"))
             self.assertEqual(int(self.field(row, "stabilised")), name == "rock4")
             self.assertEqual(int(self.field(row, "second")), name == "rodas5p")
+            self.assertEqual(int(self.field(row, "splits")), name == "w6s4os")
             self.assertEqual(float(self.field(row, "rtol")), x.rtol)
             for key in ("real", "settles", "waves"):
                 self.assertEqual(float(self.field(row, key)) > 0, not x.stiff and (name, key) != ("rock4", "waves"))
-        self.assertEqual((self.field(text, "count"), self.field(text, "raises")), ("7", "0.02"))
+        self.assertEqual((self.field(text, "count"), self.field(text, "raises")), ("8", "0.02"))
 
     def test_descriptor(self):
         for m, s, order in ((self.auto, 10, 4), (self.radau, 7, 5)):
             text = emit.method(m).split("static const costate_method")[1]
-            ones = [find(x.name) for x in m.members if not x.stabilised]    # rock4 has no lower orders
+            ones = [find(x.name) for x in m.members if not (x.stabilised or x.splits)]      # rock4 has no lower orders
             self.assertEqual((self.field(text, "s"), self.field(text, "order")), (str(s), str(order)))
             self.assertEqual(self.field(text, "est.order"), str(min(x.embedded for x in ones)))
             self.assertEqual(self.field(text, "dense.order"), str(min(x.dense for x in ones)))
@@ -230,7 +232,8 @@ class Written(unittest.TestCase):
     def test_report_and_row(self):
         text = report.report(self.auto)
         for words in ("verner76      explicit, rtol < 3e-07", "rodas5p       stiff, rtol >= 1e-05, second derivatives",
-                      "radau2a5      stiff, rtol >= 3e-08 and rtol < 0.0003", "0.1 rtol^0.6"):
+                      "radau2a5      stiff, rtol >= 3e-08 and rtol < 0.0003", "0.1 rtol^0.6",
+                      "w6s4os        stiff, where a preconditioner splits"):
             self.assertIn(words, text)
         self.assertEqual(report.row(self.radau)[2:], ("composite", "3 to 7", "5 to 13", "3", "L", "0", "yes", "yes"))
 

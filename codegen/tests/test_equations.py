@@ -4,10 +4,9 @@ import re
 import unittest
 
 from codegen.equations import c_file, read
+from codegen.equations.evaluate import evaluate, held
 from codegen.equations.model import CROSSES, FALLS, RISES, START_DEFAULT, START_FIRE, START_IGNORE
 from codegen.real import Refused
-
-from .test_graph import evaluate, held
 
 # (text, "LINE:COLUMN: the beginning of the sentence")
 FAULTS = [

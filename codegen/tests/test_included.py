@@ -4,9 +4,8 @@ import unittest
 from pathlib import Path
 
 from codegen.equations import read
+from codegen.equations.evaluate import evaluate, held
 from codegen.real import Refused
-
-from .test_graph import evaluate, held
 
 TANK = """model tank "a tank"                  # its name is not that of the whole
 table rain linear "rain.csv"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from codegen.equations import eq_file, kpp
 from codegen.equations import read as equations
+from codegen.equations.evaluate import evaluate, held
 from codegen.real import Refused
 
 from .shipped import ROOT
-from .test_graph import evaluate, held
 
 SMOG = Path(ROOT) / "models" / "smog" / "smog.def"
 SPECIES = "#DEFVAR\nA = IGNORE; B = IGNORE; C = IGNORE;\n#DEFFIX\nM = IGNORE;\n"

@@ -4,9 +4,8 @@ import math
 import unittest
 
 from codegen.equations import c_file, read
+from codegen.equations.evaluate import evaluate, held
 from codegen.equations.nodes import HOLDS
-
-from .test_graph import evaluate, held
 
 # (right-hand side, the same in Python); y is moved
 CONDITIONS = [

@@ -4,9 +4,8 @@ import random
 import unittest
 
 from codegen.equations import c_file, read
+from codegen.equations.evaluate import evaluate
 from codegen.real import Refused
-
-from .test_graph import evaluate
 
 # (right-hand side, its stops)
 STOPS = [

@@ -4,10 +4,9 @@ import unittest
 from pathlib import Path
 
 from codegen.equations import read
+from codegen.equations.evaluate import evaluate, held
 from codegen.equations.table_file import inlined
 from codegen.real import Refused
-
-from .test_graph import evaluate, held
 
 PLACES, VALUES = [0.0, 1.0, 2.5, 3.0, 7.0], [1.0, -2.0, 0.5, 4.0, 3.0]
 

@@ -3,7 +3,8 @@ import sys
 
 from rst import escaped, literal
 
-NAMES = ("solve_ivp", "Problem", "Run", "Functional", "Event", "Relation", "Residual", "Transition", "AfterStep",
+NAMES = ("solve_ivp", "Problem", "Run", "fit", "Measurements", "Condition", "Unknown", "Fit", "Profile", "Misfit",
+         "Functional", "Event", "Relation", "Residual", "Transition", "AfterStep",
          "Bounds", "Projection", "Relaxation", "BoundaryProblem", "Model", "from_sympy", "from_cfunc", "from_numba",
          "Map", "Result", "CostateError", "ModelError", "DerivativeWarning", "NotTraced", "methods", "load_method",
          "option_names", "version")

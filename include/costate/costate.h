@@ -404,6 +404,9 @@ typedef struct {
                                                                          use it with COSTATE_LS_PRECONDITIONER.  If
                                                                          `solve` is missing, it is called with count =
                                                                          1 */
+    size_t splits;          /**< 1: P can be the matrix of a W-method, as described above.  With COSTATE_LS_AUTO, `auto`
+                                 then takes it as that of w6s4os where the problem is stiff; the operators of
+                                 operators.h say so */
 } costate_preconditioner;
 
 struct costate_backend;               /**< linsol.h */

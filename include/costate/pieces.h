@@ -137,6 +137,9 @@ enum costate_scale { COSTATE_SCALE_LINEAR = 0, COSTATE_SCALE_LOG, COSTATE_SCALE_
 /** The distribution of s(value) around s(output): normal with the standard deviation sigma, or Laplace's,
    exp(-|s(value) - s(output)|/sigma)/(2 sigma). */
 enum costate_noise { COSTATE_NOISE_NORMAL = 0, COSTATE_NOISE_LAPLACE };
+/** Added to a distribution: the value is censored.  It is a bound, as a limit of quantification, and all that is known
+   is that the quantity lies below or above it. */
+enum costate_censored { COSTATE_BELOW = 2, COSTATE_ABOVE = 4 };
 
 /** In the outputs of one measured value, p[parameter] is p[by], or with by < 0 the number `value`. */
 typedef struct {
@@ -150,7 +153,7 @@ typedef struct {
     int output;               /**< which output it is a value of */
     int noise;                /**< the output that is its sigma; -1: the number `sigma` */
     double sigma, value;
-    int scale, distribution;  /**< enum costate_scale, costate_noise */
+    int scale, distribution;  /**< enum costate_scale; enum costate_noise + costate_censored */
     int first, replaced;      /**< costate_measurements.replaced[first], and so many from there on, hold for it.  Values
                                    that follow each other with the same time, first and replaced share an evaluation */
 } costate_measured;
@@ -179,7 +182,8 @@ typedef struct {
    With a list, J is the negative logarithm of the likelihood of all its values, with all constants.  The density is
    that of the values themselves: on a logarithmic scale it contains the derivative of s at the value.  Residual i
    belongs to value i of the list: r_i = (s(output) - s(value))/sigma.  Gauss-Newton products are those of the Fisher
-   information.
+   information.  A censored value contributes -log of the probability of its side of the bound, and to Gauss-Newton
+   products the curvature of that in place of an expectation.
 
    The object stores the residuals of the last sweep.  It must not be used by two threads at the same time.  The
    measurements are copied, the arrays that they point to are not. */

@@ -13,10 +13,11 @@ _Form: TypeAlias = Any                                   # an array, or dicts, l
 _Way: TypeAlias = Literal["auto", "complex step", "differences"]
 
 __version__: str
-__all__ = ["AfterStep", "BoundaryProblem", "Bounds", "CostateError", "DerivativeWarning", "Event", "Finding",
-           "Functional", "Map", "Model", "ModelError", "NotTraced", "PeriodicOrbit", "Problem", "Projection",
-           "Relation", "Relaxation", "Residual", "Result", "Review", "Run", "SteadyState", "Transition", "from_cfunc",
-           "from_numba", "from_sympy", "load_method", "methods", "option_names", "solve_ivp", "version"]
+__all__ = ["AfterStep", "BoundaryProblem", "Bounds", "Condition", "CostateError", "DerivativeWarning", "Event",
+           "Finding", "Fit", "Functional", "Map", "Measurements", "Misfit", "Model", "ModelError", "NotTraced",
+           "PeriodicOrbit", "Problem", "Profile", "Projection", "Relation", "Relaxation", "Residual", "Result",
+           "Review", "Run", "SteadyState", "Transition", "Unknown", "fit", "from_cfunc", "from_numba", "from_sympy",
+           "load_method", "methods", "option_names", "solve_ivp", "version"]
 
 def version() -> str: ...
 def methods() -> list[dict[str, Any]]: ...
@@ -201,6 +202,7 @@ class Problem:
     index: tuple[int, ...] | None
     w: Any
     preconditioner: tuple[_Function | None, _Function] | None
+    splitting: bool
     events: list[Event]
     relations: list[Relation]
     stops: _Array
@@ -219,8 +221,8 @@ class Problem:
                  after_step: _Function | Map | AfterStep | Bounds | Projection | None = None, memory: int = 0,
                  method: Any = "auto", rtol: ArrayLike = 1e-6, atol: ArrayLike = 1e-6, derivatives: _Way = "auto",
                  trace: Literal["auto"] | bool = "auto",
-                 preconditioner: tuple[_Function | None, _Function] | _Function | None = None, w: Any = None,
-                 **options: Any) -> None: ...
+                 preconditioner: tuple[_Function | None, _Function] | _Function | None = None,
+                 splitting: bool = False, w: Any = None, **options: Any) -> None: ...
     @property
     def traced(self) -> bool: ...
     @property
@@ -344,3 +346,139 @@ def solve_ivp(fun: _Function | Model | Any, t_span: Sequence[float], y0: ArrayLi
               jac: Any = None, jac_sparsity: Any = None, lband: int | None = None, uband: int | None = None,
               stops: ArrayLike | None = None, callback: Callable[[Any], Any] | None = None,
               **options: Any) -> Any: ...
+
+class Unknown:
+    guess: float
+    low: float
+    high: float
+    scale: str
+    prior: tuple[str, tuple[float, float]] | None
+    def __init__(self, guess: float, low: float | None = None, high: float | None = None, *,
+                 scale: Literal["linear", "lin", "log", "log10"] = "linear",
+                 prior: tuple[str, float, float] | None = None) -> None: ...
+
+class Measurements:
+    times: _Array
+    values: _Array
+    columns: int
+    of: list[Any] | None
+    sigma: list[Any]
+    noise: list[str]
+    censored: NDArray[np.int_]
+    def __init__(self, times: ArrayLike, values: ArrayLike, of: Any = None, *, sigma: Any = None,
+                 noise: str | Sequence[str] = "normal", censored: ArrayLike | None = None) -> None: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def skipped(self) -> int: ...
+
+class Condition:
+    data: list[Measurements]
+    y0: Any
+    p: Any
+    t0: float | None
+    problem: Problem | None
+    def __init__(self, data: Measurements | Sequence[Measurements], *, y0: ArrayLike | Mapping[str, Any] | None = None,
+                 p: ArrayLike | Mapping[str, Any] | None = None, t0: float | None = None,
+                 problem: Problem | None = None) -> None: ...
+
+_Data: TypeAlias = (Measurements | Condition | Sequence[Measurements] | Sequence[Condition] |
+                    Mapping[str, Measurements | Condition])
+_Guess: TypeAlias = ArrayLike | Mapping[str, float | Unknown]
+
+class Misfit:
+    problem: Problem
+    names: list[str]
+    scales: list[str]
+    lower: _Array
+    upper: _Array
+    guess: _Array
+    count: int
+    skipped: int
+    is_least_squares: bool
+    sigma_unknown: bool
+    has_kinks: bool
+    def __init__(self, problem: Problem | Model, data: _Data, guess: _Guess, *,
+                 y0: ArrayLike | Mapping[str, Any] | None = None, p: ArrayLike | Mapping[str, Any] | None = None,
+                 t0: float = 0.0, states: Sequence[str] | None = None, parameters: Sequence[str] | None = None,
+                 threads: int | None = None) -> None: ...
+    @property
+    def normal_priors(self) -> int: ...
+    @property
+    def conditions(self) -> int: ...
+    @property
+    def has_hessian(self) -> bool: ...
+    @property
+    def rtol(self) -> float: ...
+    def with_factor(self, factor: float) -> Misfit: ...
+    def value(self, x: ArrayLike) -> float: ...
+    def outputs(self, x: ArrayLike) -> list[tuple[_Array, _Array]]: ...
+    def residuals(self, x: ArrayLike) -> _Array: ...
+    def jacobian(self, x: ArrayLike) -> _Array: ...
+    def gradient(self, x: ArrayLike) -> _Array: ...
+    def products(self, x: ArrayLike, dx: ArrayLike, gauss_newton: bool = False) -> _Array: ...
+    def hessp(self, x: ArrayLike, dx: ArrayLike) -> _Array: ...
+    def gauss_newton(self, x: ArrayLike, dx: ArrayLike) -> _Array: ...
+    def curvature(self, x: ArrayLike) -> _Array: ...
+    def fisher(self, x: ArrayLike) -> _Array: ...
+    def hessian(self, x: ArrayLike) -> _Array: ...
+    def gradient_error(self, x: ArrayLike) -> _Array: ...
+
+class Profile:
+    def __init__(self, path: Any, level: float, limit: float, ends: Any) -> None: ...
+    name: str
+    level: float
+    limit: float
+    values: _Array
+    rise: _Array
+    at: dict[str, _Array]
+    low: float
+    high: float
+    closed: tuple[bool, bool]
+    lower: bool
+
+class Fit:
+    def __init__(self, misfit: Any, found: Any, starts: Any, evaluations: int) -> None: ...
+    misfit: Misfit
+    names: list[str]
+    scales: list[str]
+    x: _Array
+    u: _Array
+    J: float
+    estimates: dict[str, float]
+    errors: dict[str, float]
+    integration: dict[str, float]
+    relative_integration: float
+    not_estimated: str
+    hessian: _Array
+    covariance: _Array
+    correlation: _Array
+    singular_values: _Array
+    undetermined: list[Any]
+    at_bound: list[str]
+    degrees: int
+    sigma: float | None
+    converged: bool
+    is_minimum: bool
+    message: str
+    starts: _Array
+    evaluations: int
+    rtol: float
+    def quantile(self, level: float = 0.95) -> float: ...
+    def index(self, name: str) -> int: ...
+    def interval(self, name: str, level: float = 0.95) -> tuple[float, float]: ...
+    def intervals(self, level: float = 0.95) -> dict[str, tuple[float, float]]: ...
+    def profile(self, name: str, level: float = 0.95) -> Profile: ...
+    def predict(self, times: ArrayLike, of: Any = None, *, condition: str | None = None,
+                level: float = 0.95) -> Result: ...
+    def summary(self, level: float = 0.95) -> str: ...
+    def plot(self, ax: Any = None, **more: Any) -> Any: ...
+    def plot_residuals(self, ax: Any = None) -> Any: ...
+    def plot_starts(self, ax: Any = None) -> Any: ...
+    def plot_profile(self, name: str, level: float = 0.95, ax: Any = None) -> Any: ...
+    def write_page(self, path: str | PathLike[str], *, profiles: bool = False) -> None: ...
+
+def fit(problem: Problem | Model, data: _Data, guess: _Guess, *, y0: ArrayLike | Mapping[str, Any] | None = None,
+        p: ArrayLike | Mapping[str, Any] | None = None, t0: float = 0.0, states: Sequence[str] | None = None,
+        parameters: Sequence[str] | None = None, starts: int = 1, seed: int = 0, threads: int | None = None,
+        method: str | None = None, tol: float = 0.01, progress: bool | None = None) -> Fit: ...

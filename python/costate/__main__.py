@@ -3,7 +3,8 @@
     python -m costate               version, linear solvers, compiler, directories
     python -m costate --cflags      options of a C compiler: where the headers are
     python -m costate --libs        the library, for the linker
-    python -m costate petab FILE    a PEtab problem: costate.petab.command"""
+    python -m costate petab FILE    a PEtab problem: costate.petab.command
+    python -m costate fit MODEL DATA    a fit: costate.fitting.command"""
 import os
 import shlex
 import shutil
@@ -43,6 +44,9 @@ def main(words):
     elif words[:1] == ["petab"]:
         from costate.petab.command import main as petab
         return petab(words[1:])
+    elif words[:1] == ["fit"]:
+        from costate.fitting.command import main as fit
+        return fit(words[1:])
     elif not words:
         for what, value in report():
             print(f"{what + ':':16} {value}")

@@ -25,11 +25,12 @@ class Preconditioner:
         self.setup, self.solve, self.n, self.np, self.of = setup, solve, n, np_, None
 
 
-def preconditioner(built, functions):
+def preconditioner(built, functions, splits):
     """a costate_preconditioner"""
     built.owner.preconditioner = Preconditioner(*functions, built.n, built.np)
     struct = ffi.new("costate_preconditioner *")
     struct.setup, struct.solve, struct.ctx = lib.costate_py_setup, lib.costate_py_solve, built.owner.handle
+    struct.splits = splits
     if functions[0] is None:
         struct.setup = ffi.NULL
     built.keep.append(struct)

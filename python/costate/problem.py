@@ -292,9 +292,9 @@ class Built:
         if self.trace is not None and self.trace.conditions(self.of) and "sliding" not in problem.options:
             o.sliding = 1                       # a function may slide: its callbacks chattered
         if problem.preconditioner is not None:
-            o.preconditioner = _linear.preconditioner(self, problem.preconditioner)
+            o.preconditioner = _linear.preconditioner(self, problem.preconditioner, problem.splitting)
         compiled = problem.model if self.trace is None else self.engine
-        if compiled is not None and compiled.backend and not o.solver and problem.w is None:
+        if compiled is not None and compiled.backend and not o.solver and problem.w is None and not problem.splitting:
             o.backend = compiled.backend
         self.watch.handle, self.watch.n, self.watch.N = self.owner.handle, self.n, self.N
         o.on_step, o.on_step_ctx = ffi.addressof(lib, "costate_watch_step"), self.watch
@@ -400,13 +400,15 @@ class Problem(OfProblem):
                 solve(x, transpose, of) receives last, or is None.  solve returns P^-1 x, or if transpose P^-T x, where
                 P approximates sigma M - J, J = df/dy.  solver="preconditioner": P itself is the matrix of the stages
                 of a W-method
+    splitting   True: the preconditioner is linear with an exact transpose, as ADI is, and depends on sigma and p only.
+                "auto" then takes the W-method w6s4os with it
     w           W-methods: a matrix in place of J, n by n, dense or sparse, or a function of p
     options     members of costate_options by name, as storage="checkpoints", max_steps=10**6"""
 
     def __init__(self, rhs=None, *, residual=None, jac=None, jac_yp=None, jac_p=None, jac_t=None, jac_m=None, jvp=None,
                  vjp=None, hvp=None, cost=None, mass=None, index=None, sparsity=None, events=(), relations=(), stops=(),
                  after_step=None, memory=0, method="auto", rtol=1e-6, atol=1e-6, derivatives="auto", trace="auto",
-                 preconditioner=None, w=None, **options):
+                 preconditioner=None, splitting=False, w=None, **options):
         given = dict(jac=jac, jac_p=jac_p, jac_t=jac_t, jac_m=jac_m, jvp=jvp, vjp=vjp, hvp=hvp)
         self.model = rhs if hasattr(rhs, "problem") else None
         self._begins = StartLimit(self) if getattr(self.model, "start_limit", None) else self.model
@@ -427,6 +429,9 @@ class Problem(OfProblem):
             raise TypeError("slopes and transition are for events of a residual")
         self.after_step, self.preconditioner, self.w, self.index = (
             as_after_step(after_step), _linear.pair(preconditioner), w, None if index is None else tuple(index))
+        self.splitting = bool(splitting)
+        if self.splitting and self.preconditioner is None:
+            raise TypeError("splitting=True needs the preconditioner that splits")
         self.relations = [r if isinstance(r, Relation) else Relation(r) for r in relations]
         self.switched = bool(self.relations) or any(e.active is not None or e.to is not None for e in self.events)
         self.stops = sorted_times(stops)

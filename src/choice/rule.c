@@ -23,6 +23,9 @@
    Three guesses of the latter are compared (stiff_work), as the error of stabilised steps need not tell how long stiff
    ones would be: fast modes that are not diffusion may keep them hundreds of times shorter.
 
+   A splitting is given for problems that are stiff: its member begins, and is not compared with others.  The spectrum
+   that it watches is that of the matrix and f_y together (ros/guard.c).
+
    Work is counted, with fixed prices in evaluations of f; if it were measured, runs would not repeat bit for bit.
 
    The order of fully implicit members changes with the contraction psi of Newton's iteration (E. Hairer, G. Wanner,
@@ -220,6 +223,7 @@ static int after_stabilised(costate *c, const run *by, double err)
 static int after_stiff(costate *c, const run *by)
 {
     rule *x = &c->rule;
+    if (entry(c, c->st.at)->splits) return 0;
     TRY(effort_prices(c));
     effort_note(c, &by->now);
     TRY(compare(c, by));
@@ -333,6 +337,7 @@ int rule_change(costate *c, double *h)
     if (x->h > 0) *h = c->in.dir * x->h;
     x->h = 0;
     c->st.spectrum.longest = 0;
+    if (entry(c, before)->splits || entry(c, c->st.at)->splits) spectrum_forget(&c->st.spectrum);
     if (is_stabilised(c)) c->st.spectrum.age = LONG_AGO;        /* it needs rho more accurately */
     if (was_stiff && is_stiff(c)) return 0;
     int tried = was_stiff && is_stabilised(c);

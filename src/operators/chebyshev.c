@@ -121,7 +121,8 @@ costate_chebyshev *costate_chebyshev_new(const costate_problem *P, const costate
     costate_chebyshev *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     verdict_clear(&c->v);
-    c->operator = (costate_preconditioner){.setup = setup, .solve = chebyshev_solve, .ctx = c, .solves = solves};
+    c->operator = (costate_preconditioner){.setup = setup, .solve = chebyshev_solve, .ctx = c, .solves = solves,
+                                           .splits = 1};
     c->broken = chebyshev_make(c, P, given) != 0;
     return c;
 }

@@ -108,7 +108,7 @@ costate_splitting *costate_splitting_new(const costate_problem *P, int count, co
     if (!s) return NULL;
     verdict_clear(&s->v);
     s->operator = (costate_preconditioner){.setup = setup, .solve = operators_splitting_solve, .ctx = s,
-                                           .solves = solves};
+                                           .solves = solves, .splits = 1};
     s->broken = splitting_make(s, P, count, parts) != 0;
     return s;
 }

@@ -196,9 +196,9 @@ static int item_given(verdict *v, const costate_measurements *g, int i)
         return fail(v, COSTATE_BAD_ARGUMENT, "measurements.list[%d].sigma = %g: it must be positive and finite.", i,
                     a->sigma);
     if (a->scale < 0 || a->scale > COSTATE_SCALE_LOG10 || a->distribution < 0 ||
-        a->distribution > COSTATE_NOISE_LAPLACE)
+        a->distribution > (COSTATE_ABOVE | COSTATE_NOISE_LAPLACE))
         return fail(v, COSTATE_BAD_ARGUMENT, "measurements.list[%d]: scale = %d, distribution = %d: see enum "
-                    "costate_scale and costate_noise.", i, a->scale, a->distribution);
+                    "costate_scale, costate_noise and costate_censored.", i, a->scale, a->distribution);
     if (!isfinite(a->value) || (a->scale && a->value <= 0))
         return fail(v, COSTATE_BAD_ARGUMENT, "measurements.list[%d].value = %g: it must be finite, and positive on a "
                     "logarithmic scale.", i, a->value);

@@ -29,6 +29,10 @@ void likelihood_of(const costate_measured *m, double f, double sigma, likelihood
     of->r = e * v;
     of->r_f = s[1] * v;
     of->r_s = -e * v * v;
+    if (m->distribution >= COSTATE_BELOW) {
+        censored_of(m, s, at, sigma, of);
+        return;
+    }
     if (m->distribution == COSTATE_NOISE_LAPLACE) {
         of->L = log(2 * sigma) + fabs(e) * v - log(at[1]);
         of->f = sign * s[1] * v;

@@ -39,6 +39,9 @@ int measurements_given(verdict *, const costate_problem *, const costate_measure
    residual r and its first derivatives, and expectations of second derivatives (the mixed one has expectation 0) */
 typedef struct { double L, f, s, ff, fs, ss, expected_ff, expected_ss, r, r_f, r_s; } likelihood;
 void likelihood_of(const costate_measured *, double f, double sigma, likelihood *);
+/* censored.c: the same, but for the residual, of a censored value; s, at: the scale and its first two derivatives at
+   the output and at the bound */
+void censored_of(const costate_measured *, const double *s, const double *at, double sigma, likelihood *);
 
 /* listed.c: the same three callbacks as those of observed.c, for a list */
 int listed_value(int k, double t, const double *y, int m, const double *V, void *ctx);

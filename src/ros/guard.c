@@ -54,7 +54,7 @@ static double limit_of(const costate_method *m)
 static double sigma_of(const stepper *c) { return 1 / (c->m->gamma * c->fac->h); }
 
 /* out <- E^-1 (sigma M - f_y) v, for the h of the factors at hand */
-static int product(stepper *c, double t, const double *y, const double *v, double *out)
+int ros_watched(stepper *c, double t, const double *y, const double *v, double *out)
 {
     shifted a = {c->sh, point(c->maps, t, y), sigma_of(c), 0, 0};
     TRY(shifted_apply(&a, 1, v, out));
@@ -146,7 +146,6 @@ void ros_guard_layout(stepper *c, cursor *at)
 void ros_guard_ready(stepper *c)
 {
     if (!ros_holds(c) || !c->spectrum.v) return;
-    c->spectrum.product = product;
     c->spectrum.soft.harms = harms;
     c->spectrum.soft.limit = limit_of(c->m);
 }

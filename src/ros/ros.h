@@ -44,6 +44,7 @@ static inline int ros_holds(const stepper *c) { return c->sh->held; }
 
 void ros_guard_layout(stepper *, cursor *);
 void ros_guard_ready(stepper *);
+int ros_watched(stepper *, double t, const double *y, const double *v, double *out);
 int ros_guard(stepper *, const record *, trial *);  /* before a step of a run; RETRY with a shorter h */
 int ros_transposed(stepper *, const record *, const factors *);     /* before the first adjoint of a sweep */
 double ros_keeps(const stepper *, const record *, double *z);

@@ -40,7 +40,6 @@ static int allocate(costate *c, int m)
         TAKE(&at, N * all, &r->V, &r->Vb);
         r->Vp = take(&at, np * all);
         r->atol = take(&at, N);
-        r->yp = take(&at, (size_t)c->st.n);
         TAKE(&at, all, &r->t0, &r->t1);
         if (block) break;
         free(r->block);
@@ -160,20 +159,15 @@ int random_tangents_start(costate *c, const run *x)
 
 /* Events at guards have given them derivatives of the time: these are dropped, because in a short step up to a given
    time, h' = -t' leaves estimates of algebraic components that do not fall with h.  y' of a residual is not known
-   there: it is found, and forgotten, as the step begins with another guess. */
+   there: it is found. */
 int random_tangents_restart(costate *c, const run *x)
 {
-    size_t n = (size_t)c->st.n;
     if (!c->st.random.atol || x->t == x->end) return 0;
     for (int j = 0; j < c->random.count; j++) c->d.dt[c->st.random.from + j] = 0;
     if (!constrained(c)) return 0;
     memory_bind(&c->st, c->work.y, c->maps.bound.situation);
-    if (c->maps.residual) {
-        memcpy(c->random.yp, c->work.yp, n * sizeof *c->work.yp);
-        TRY(residual_start(c, x->t, fabs(x->end - x->t)));
-    }
+    if (c->maps.residual) TRY(residual_start(c, x->t, fabs(x->end - x->t)));
     TRY(along_constraints(c, x));
-    if (c->maps.residual) memcpy(c->work.yp, c->random.yp, n * sizeof *c->work.yp);
     linearisation_outdate(&c->st.lin);
     return 0;
 }

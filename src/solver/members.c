@@ -164,12 +164,14 @@ static void choose_by_products(costate *c)
     verdict_clear(&c->v);
 }
 
+/* A stiff member that takes the splitting comes before those that solve with f_y. */
 int member_first(const costate *c, int stiff)
 {
     const composite *of = c->st.method->of;
     double rtol = options_rtol(&c->o, c->st.n);
     int last = -1;
     if (!of) return stiff == ((c->st.F->is & IMPLICIT) != 0) ? 0 : -1;
+    for (int k = 0; k < of->count && stiff; k++) if (of->member[k].splits && member_takes(c, k)) return k;
     for (int k = 0; k < of->count; k++) {
         const composite_member *m = &of->member[k];
         if (m->stiff != stiff || m->stabilised || !member_takes(c, k)) continue;
@@ -187,11 +189,18 @@ int member_stabilised(const costate *c)
     return -1;
 }
 
-/* Fixed steps are taken by a stiff member, as no error control keeps explicit ones stable. */
+static int takes_splitting(const costate *c)
+{
+    int k = member_first(c, 1);
+    return k >= 0 && c->st.method->of && c->st.method->of->member[k].splits;
+}
+
+/* Fixed steps are taken by a stiff member, as no error control keeps explicit ones stable; and a splitting is given for
+   problems that are stiff, mostly from the start. */
 int member_begins(const costate *c)
 {
-    int fixed = c->o.controller == COSTATE_FIXED, k = member_first(c, fixed);
-    return k >= 0 ? k : member_first(c, !fixed);
+    int stiff = takes_splitting(c) || c->o.controller == COSTATE_FIXED, k = member_first(c, stiff);
+    return k >= 0 ? k : member_first(c, !stiff);
 }
 
 /* Where M is singular, that turns out when the first member is prepared. */

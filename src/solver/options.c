@@ -163,6 +163,7 @@ void options_of_member(costate *c, int k)
     w->o = c->o;
     c->st.members[k].looser = calibration(c, m);
     scale(&w->o, &c->o, c->st.members[k].looser, c->st.members[k].looser, c->st.n, w->scaled);
+    if (m->splits) w->o.solver = COSTATE_LS_PRECONDITIONER;
     defaults_of(&c->st.members[k], &w->o);
 }
 

@@ -24,6 +24,22 @@ static int refuse_residual(costate *c)
     return COSTATE_OK;
 }
 
+/* A member of a composite method that takes the preconditioner as its matrix, where that is one. */
+static int with_splitting(costate *c)
+{
+    const costate_preconditioner *p = c->o.preconditioner;
+    int any = c->o.solver == COSTATE_LS_AUTO || c->o.solver == COSTATE_LS_PRECONDITIONER;
+    if (c->o.solver == COSTATE_LS_PRECONDITIONER && (!p || !has_solve(p)))
+        return fail(&c->v, COSTATE_MISSING, "options.solver = COSTATE_LS_PRECONDITIONER needs options.preconditioner "
+                    "with its solve or solves.");
+    if (!p || !p->splits || !has_solve(p) || !any || c->o.backend || c->o.ilu || c->P.jac_is_w)
+        return fail(&c->v, COSTATE_MISSING, "The member %s of %s takes a preconditioner as its matrix if it is linear "
+                    "with an exact transpose, which preconditioner.splits = 1 says; other methods with that solver are "
+                    "w6s4os and ros34pw2.", c->st.m->name, c->st.method->name);
+    c->st.F = c->st.F->fixed;
+    return 0;
+}
+
 /* A matrix of the user's, the preconditioner or W, as the matrix of the stages: another table of the family. */
 static int with_matrix(costate *c)
 {
@@ -31,7 +47,9 @@ static int with_matrix(costate *c)
     const costate_preconditioner *p = c->o.preconditioner;
     int own = c->o.solver == COSTATE_LS_PRECONDITIONER && !c->o.backend;
     const char *what = own ? "options.solver = COSTATE_LS_PRECONDITIONER" : "problem.jac_is_w = 1";
+    if (c->st.method->of && c->st.method->of->member[c->st.at].splits) return with_splitting(c);
     if (!own && !c->P.jac_is_w) return 0;
+    if (own && c->st.method->of && p && p->splits && has_solve(p) && !(c->st.F->is & IMPLICIT)) return 0;
     if (c->st.method->of)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "%s: the composite method %s solves with f_y; take a W-method, as "
                     "w6s4os or ros34pw2.", what, c->st.method->name);

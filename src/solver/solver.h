@@ -78,7 +78,7 @@ typedef struct {                /* options.gradient_control: tangents along rand
     int count, room, with_p;    /* room: most m; with_p: directions of p, too */
     void *block;
     double *V, *Vb, *Vp;        /* N, N, np by m + count */
-    double *atol, *yp;          /* N; n: work */
+    double *atol;               /* N */
     double *t0, *t1;            /* m + count */
 } random_tangents;
 

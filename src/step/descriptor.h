@@ -71,6 +71,8 @@ typedef struct {
     int stiff;                  /* 0: explicit stages */
     int stabilised;             /* 1: explicit, for eigenvalues near the negative real axis (rkc) */
     int second;                 /* 1: only for problems that provide the second derivatives that its sweeps need */
+    int splits;                 /* 1: a W-method, whose matrix is a preconditioner that splits: before all stiff ones,
+                                   and only where there is one */
     double rtol;                /* of the explicit and of the stiff members, the first is taken of which this is at
                                    most options.rtol; 0: any */
     double tighter, power;      /* its relative tolerance is tighter rtol^power, and atol changes by the same factor;

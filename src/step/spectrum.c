@@ -84,14 +84,15 @@ static int difference(stepper *c, spectrum *s, double t, const double *y, const 
     return 0;
 }
 
-/* out <- J v, or J^T v where only such products are provided */
+/* out <- J v, by the linearisation at hand if J is formed, or J^T v where only such products are provided; or what the
+   family watches instead */
 static int product(stepper *c, spectrum *s, double t, const double *y, const double *v, double *out)
 {
     maps *a = c->maps;
     size_t n = (size_t)c->n;
     costate_point x = point(a, t, y), dx = {.y = v};
     a->count->power++;
-    if (s->product) return s->product(c, t, y, v, out);
+    if (c->F->watched) return c->F->watched(c, t, y, v, out);
     if (spectrum_formed(c)) {
         memset(out, 0, n * sizeof *out);
         pattern_multiply(c->n, a->pattern, c->lin.J, 0, 1, 1, v, out);

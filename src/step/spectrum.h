@@ -20,9 +20,6 @@ typedef struct {                /* ros/guard.c: of the user's matrix, where rho 
 typedef struct {
     double *v, *Jv, *JJv, *z;   /* n each: the vector of the power iteration, of length 1; its products; work */
     const double *f0;           /* M^-1 f(t, y), for differences where there are no products, or NULL: none are taken */
-    /* out <- the operator of which it is an eigenvalue times v; NULL: J v, by the linearisation at hand if J is formed
-       */
-    int (*product)(struct stepper *, double t, const double *y, const double *v, double *out);
     double rho;                 /* its modulus, or what is given for it; 0: not known */
     int negative;               /* 1: the eigenvalue is close to the negative real axis */
     int waves;                  /* 1: it is far from that axis */

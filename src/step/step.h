@@ -201,6 +201,8 @@ struct family {
     double (*loosely)(const stepper *);                  /* default of newton_tol, whatever rtol, if stages are solved
                                                             only to the accuracy of the error estimate; 0: they are not;
                                                             may be NULL */
+    int (*watched)(stepper *, double t, const double *y, const double *v, double *out);     /* the operator of which the
+                                                            spectrum is an eigenvalue, times v; NULL: f_y */
     void (*remark)(const stepper *, int failed, char *text, size_t room);   /* remark about a run, "": none; may be NULL
                                                                                */
     void (*free)(void *own);

@@ -181,7 +181,7 @@ static int again(const costate_tape *t, const record *to)
 
 static void keep_factors(const stepper *c, costate_tape *t, record *to)
 {
-    if (!c->fac || c->fac->h != matrix_h(to) || !t->factors.on) return;
+    if (!c->fac || c->sh->matfree || c->fac->h != matrix_h(to) || !t->factors.on) return;
     int first = c->fac->refs == 1;
     size_t more = first ? factors_bytes(c->fac) : 0;
     if (!tape_has_room(t, more) || more > t->factors.most - t->factors.bytes) {

@@ -88,7 +88,7 @@ def equations_of(document, program):
     return {name: text for text, name in found if '#include "%s.h"' % name in program or '"%s.bin"' % name in program}
 
 
-def written(models, place, program):
+def written(models, place, program, **more):
     """the C files of models; byte code is written, too, if the program reads it"""
     files = []
     for name, text in models.items():
@@ -96,7 +96,7 @@ def written(models, place, program):
         with open(source, "w", encoding="utf-8") as f:
             f.write(text)
         files.append(os.path.join(place, name + ".c"))
-        generate(source, files[-1])
+        generate(source, files[-1], **more)
         if '"%s.bin"' % name in program:
             generate(source, os.path.join(place, name + ".bin"), program=True)
     return files
@@ -181,19 +181,32 @@ def test_files_for_the_generator():
     assert count >= 5, count
 
 
+def in_fortran(document, program, place):
+    """what it prints; models of the document that it uses are written with their modules"""
+    files = [os.path.join(root, "fortran", "costate.f90")]
+    for text, name in re.findall(r"^```equations\n(model (\w+).*?)^```", document, re.M | re.S):
+        if "use %s\n" % name in program:
+            source = written({name: text}, place, program, fortran=True)[0]
+            subprocess.run([*compilers[".c"], "-c", source, "-I" + os.path.join(root, "include")], cwd=place,
+                           check=True)
+            files += [name + ".f90", name + ".o"]
+    with open(os.path.join(place, "program.f90"), "w", encoding="utf-8") as f:
+        f.write(program)
+    subprocess.run(["gfortran", "-Wall", "-Werror", *files, "program.f90", "-o", "program", "-L" + build,
+                    "-Wl,-rpath," + build, "-lcostate"], cwd=place, check=True)
+    return subprocess.run([os.path.join(place, "program")], check=True, capture_output=True, text=True).stdout
+
+
 def test_programs_in_fortran():
-    """print what the page says that all of its programs print"""
+    """print what their pages say"""
     if not shutil.which("gfortran") or sanitize != "none":
         raise Skipped("there is no gfortran, or the library has a sanitizer")
-    text = read(DOCUMENTS["first-run"])
-    program = re.search(r"^```fortran\n(.*?)^```", text, re.M | re.S).group(1)
-    with folder() as place:
-        with open(os.path.join(place, "program.f90"), "w", encoding="utf-8") as f:
-            f.write(program)
-        subprocess.run(["gfortran", "-Wall", "-Werror", os.path.join(root, "fortran", "costate.f90"), "program.f90",
-                        "-o", "program", "-L" + build, "-Wl,-rpath," + build, "-lcostate"], cwd=place, check=True)
-        out = subprocess.run([os.path.join(place, "program")], check=True, capture_output=True, text=True).stdout
-    assert_shown("first-run.md", text, out)
+    for page in ("first-run", "fortran"):
+        text = read(DOCUMENTS[page])
+        program = re.search(r"^```fortran\n(.*?)^```", text, re.M | re.S)
+        with folder() as place:
+            out = in_fortran(text, program[1], place)
+        assert_shown(page, text[program.end():] if page == "fortran" else text, out)
 
 
 COMMA = re.compile(r"return [^;(]*,|^ *(?!double|int|static)[\w>.\[\]-]+ [+-]?= [^;({]*, \w+ =", re.M)

@@ -522,11 +522,38 @@ static void runs_are_checked(void **state)
     }
 }
 
+/* Where an event meets a stop, values are those behind it, also of a guard that jumps there: y' = 1 before t = 1, 3
+   behind it, and y jumps by 10 there. */
+static int behind(const costate_point *x, double *g, void *ctx) { return (void)ctx, g[0] = x->t > 1 ? 2 : -2, 0; }
+static int slow_or_fast(const costate_point *x, double *f, void *ctx)
+{
+    return (void)ctx, f[0] = x->relation[0] ? 3 : 1, 0;
+}
+static int by_ten(const costate_point *x, double *y, void *ctx) { return (void)ctx, y[0] = x->y[0] + 10, 0; }
+
+static void event_at_a_stop(void **state)
+{
+    static const char *const names[] = {"dopri5", "radau2a5", "esdirk54i8", "rodas4"};
+    static const double times[] = {1};
+    const costate_relation r = {.guard = {.value = behind}};
+    const costate_event e = {.times = times, .ntimes = 1, .jump = {.value = by_ten}};
+    const costate_problem P = {.n = 1, .rhs = {.value = slow_or_fast}, .relation = &r, .nrelations = 1, .event = &e,
+                               .nevents = 1, .stops = times, .nstops = 1};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        costate *c = costate_new(costate_method_find(names[k]), &P, &(costate_options){.autonomous = 1});
+        double y = 0;
+        CHECK_OK(c, costate_integrate(c, 0, 2, &y, NULL, NULL));
+        if (!(fabs(y - 14) < 1e-12)) fail_msg("%s: %.17g", names[k], y);
+        costate_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest alone[] = {cmocka_unit_test(refuses_to_slide), cmocka_unit_test(two_surfaces),
         cmocka_unit_test(is_refused), cmocka_unit_test(guard_that_fails), cmocka_unit_test(slides_along_what_moves),
-        cmocka_unit_test(is_checked),
+        cmocka_unit_test(is_checked), cmocka_unit_test(event_at_a_stop),
         cmocka_unit_test(runs_are_checked)};
     return run_by_method("relations", runs_and_derivatives) + run_by_method("continued", is_continued) +
            run_by_kind("resumed", is_resumed) + cmocka_run_group_tests(alone, NULL, NULL);

@@ -337,7 +337,7 @@ static void refusals(void **state)
     WRONG_ITEM(5, sigma = INFINITY, "list[5].sigma = inf");
     WRONG_ITEM(2, scale = 3, "scale = 3");
     WRONG_ITEM(2, scale = -1, "scale = -1");
-    WRONG_ITEM(2, distribution = 2, "distribution = 2");
+    WRONG_ITEM(2, distribution = 6, "distribution = 6");
     WRONG_ITEM(2, distribution = -1, "distribution = -1");
     WRONG_ITEM(2, value = 0, "list[2].value = 0");
     WRONG_ITEM(0, value = NAN, "list[0].value");

@@ -12,7 +12,7 @@ from cases import Skipped, run_all
 # at least so many blocks
 DOCUMENTS = {"../README.md": 1, "reference/python.md": 12, "start/first-run.md": 1, "coming-from/petab.md": 1,
              "coming-from/pybamm.md": 1, "coming-from/sbml.md": 1, "coming-from/scipy.md": 2,
-             "explanation/traced-functions.md": 2,
+             "explanation/traced-functions.md": 2, "howto/fits.md": 2,
              "reference/python-more.md": 9}
 
 

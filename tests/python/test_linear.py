@@ -1,4 +1,5 @@
 """Preconditioners of GMRES, W-methods with a matrix or a preconditioner of the user, against closed forms."""
+import copy
 import os
 import sys
 
@@ -134,6 +135,17 @@ def test_w_methods_with_a_preconditioner():
     run = judge(costate.Problem(heat, solver="preconditioner", preconditioner=(of.setup, of.solve), method="w6s4os",
                                 **SHARP), 1e-5)
     assert of.sides == {False, True} and run.stats["krylov"] == 0
+
+
+def test_auto_with_a_splitting():
+    of = Factors()
+    run = judge(costate.Problem(heat, preconditioner=(of.setup, of.solve), splitting=True, **SHARP), 1e-5)
+    assert run.stats["member_steps"][7] == run.stats["accepted"]            # w6s4os
+    again = copy.deepcopy(run.problem)
+    assert again.splitting and again.integrate((0.0, T), Y0, P).stats["member_steps"][7] > 0
+    run = costate.Problem(heat, preconditioner=(of.setup, of.solve), **SHARP).integrate((0.0, T), Y0, P)
+    assert run.stats["member_steps"][7] == 0
+    fails(TypeError, "needs the preconditioner", costate.Problem, heat, splitting=True)
 
 
 def test_forms():

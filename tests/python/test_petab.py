@@ -57,6 +57,7 @@ def of_hessp(problem, f, x):
     close(found.gradient, gradient_of(f, x), 1e-7)
     slope = (gradient_of(f, x + h * d) - gradient_of(f, x - h * d)) / (2 * h)
     close(found.product, slope, 1e-4)
+    close(problem.hessp(np.stack([d, -2 * d, d**2], axis=1), x).product[:, :2], np.outer(found.product, [1, -2]), 1e-11)
 
 
 def test_decay():

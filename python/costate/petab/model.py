@@ -4,9 +4,8 @@ The SBML model becomes an equation file.  Observables and their noise are output
 lacks, such as scale factors and observableParameter1_..., are further parameters."""
 import math
 
-import numpy as np
-
 from costate import _generator as generator
+from costate.fitting.unknowns import Places
 from costate.models import Model
 from costate.petab.tables import PetabError, as_number
 
@@ -87,14 +86,13 @@ def columns_of(files):
     return [c for c in first if c and c not in ("conditionId", "conditionName")]
 
 
-class Mapping:
+class Mapping(Places):
     """The parameters of the model in one condition: p = values, but p[place] = u[number] of estimated parameters.
 
     kept: places in y of the states that keep their values after pre-equilibration; reset: of those that are set"""
 
     def __init__(self, equations, files, estimated, condition):
-        self.values = equations.model.defaults.copy()
-        self.source = np.full(len(self.values), -1)
+        super().__init__(equations.model.defaults)
         self.kept, self.reset = [], []
         for id_, row in files.parameters.items():
             self.put(equations, estimated, files, id_, id_, row)
@@ -115,19 +113,6 @@ class Mapping:
                 raise row.wrong(f"{id_} follows from the model, by a rule or a reaction, and cannot be set")
             return
         self.values[place], self.source[place] = source(equations, estimated, files, text, row, self)
-
-    def parameters(self, u):
-        p = self.values.copy()
-        p[self.source >= 0] = u[self.source[self.source >= 0]]
-        return p
-
-    def directions(self, du):
-        dp = np.zeros(len(self.values))
-        dp[self.source >= 0] = du[self.source[self.source >= 0]]
-        return dp
-
-    def add_to(self, gradient, by_p):
-        np.add.at(gradient, self.source[self.source >= 0], by_p[self.source >= 0])
 
 
 def source(equations, estimated, files, text, row, mapping=None):

@@ -102,11 +102,13 @@ class Problem:
         return self._prior(x)[1] @ dx - sum(self._all("tangent", x, along=du))
 
     def hessp(self, dx, x=None):
-        """Result: value, gradient, and product, the Hessian with respect to x times dx"""
+        """Result: value, gradient, and product, the Hessian with respect to x times dx: one direction, or the columns
+        of dx, which share one run of each condition"""
         dx = np.asarray(dx, dtype=float)
+        rows = np.atleast_2d(dx.T)
         _, first, second = self.estimated.unscaled(self._x(x))
-        found = self._all("hessp", x, along=first * dx)
-        J, by_u, product = 0.0, np.zeros(len(dx)), np.zeros(len(dx))
+        found = self._all("hessp", x, along=first * rows)
+        J, by_u, product = 0.0, np.zeros(len(dx)), np.zeros(rows.shape)
         seeds = {}
         for simulation, (value, (g, h), (w, w2)) in zip(self.simulations, found):
             J, by_u, product = J + value, by_u + g, product + h
@@ -116,10 +118,12 @@ class Problem:
         for id_, (w, w2) in seeds.items():
             mapping, limit = self.mappings[id_], self._limits[id_]
             mapping.add_to(by_u, limit.adjoint(w)[1])
-            mapping.add_to(product, limit.second(w, w2, mapping.directions(first * dx)))
+            for k, along in enumerate(mapping.directions(first * rows)):
+                mapping.add_to(product[k], limit.second(w, w2[k], along))
         prior = self._prior(x)
+        product = prior[2] * rows - first * product - second * rows * by_u
         return Result(value=prior[0] - J, gradient=prior[1] - first * by_u,
-                      product=prior[2] * dx - first * product - second * dx * by_u)
+                      product=product[0] if dx.ndim == 1 else product.T)
 
     @property
     def steps(self):
@@ -155,7 +159,10 @@ class Problem:
             self.preequilibration = {id_: limit.way for id_, limit in limits.items()}
             if along is None:
                 return self._map(lambda s: getattr(s, what)(u, limits.get(s.before), *arguments), self.simulations)
-            moved = {id_: limit.tangent(None, self.mappings[id_].directions(along)) for id_, limit in limits.items()}
+            moved = {id_: [limit.tangent(None, d) for d in np.atleast_2d(self.mappings[id_].directions(along))]
+                     for id_, limit in limits.items()}
+            if np.ndim(along) == 1:
+                moved = {id_: only for id_, (only,) in moved.items()}
             return self._map(lambda s: getattr(s, what)(u, along, limits.get(s.before), moved.get(s.before)),
                              self.simulations)
 

@@ -141,8 +141,7 @@ class Simulation:
         y0, J, found = self.start(p, limit), 0.0, []
         if self.early is not None:
             n = self.owner.model.n
-            states = self.owner.problem.integrate((0, self.t1), y0, p, t_eval=self.early.times, record=False).at.T \
-                if self.t1 > 0 else y0[None, :n]
+            states = self.states(y0, p) if self.t1 > 0 else y0[None, :n]
             J += sum(self.early.term(k, np.ascontiguousarray(y), p, False)[0] for k, y in enumerate(states))
             found.append(self.early)
         far = self.at_infinity(y0, p)
@@ -150,6 +149,12 @@ class Simulation:
             J += self.late.term(0, far.y, p, False)[0]
             found.append(self.late)
         return J, [(row, r, f) for of in found for row, r, f in zip(of.rows, *of.found())]
+
+    def states(self, y0, p):
+        """at the times of measurement; at that of an event after it, as sweeps see it, for which the run is recorded"""
+        times, has_events = self.early.times, self.owner.model._events > 0
+        run = self.owner.problem.integrate((0, self.t1), y0, p, t_eval=times, record=has_events)
+        return (run(times) if has_events else run.at).T
 
     def run(self, y0, p):
         """(Run, its Built), or (None, None) where all measurements are at t = 0"""
@@ -181,13 +186,11 @@ class Simulation:
         errors = 0.0, np.zeros(len(y0)), np.zeros(len(p))
         run, b = self.run(y0, p)
         if run is not None and estimate:
-            (of_run, lam_run, mu_run), errors = self.estimated(run, b)
+            (of_run, lam_run, mu_run), errors = self.early.accuracy(run)
             J, lam, mu = J + of_run, lam + lam_run, mu + mu_run
         elif run is not None:
-            status = lib.costate_misfit_gradient(self.early.misfit, b.solver, run._taped(), pointer(p), pointer(lam),
-                                                 pointer(mu))
-            self.early.check(status)
-            J += lib.costate_misfit_sum(self.early.misfit)
+            of_run, lam_run, mu_run = self.early.gradient(run, p)
+            J, lam, mu = J + of_run, lam + lam_run, mu + mu_run
         return [(value, *self.chained(p, by_y0, by_p, limit, len(u)))
                 for value, by_y0, by_p in ((J, lam, mu), errors)[:2 if estimate else 1]]
 
@@ -197,17 +200,6 @@ class Simulation:
         out = np.zeros(count)
         self.mapping.add_to(out, mu + by_p)
         return out, by_limit
-
-    def estimated(self, run, b):
-        """(value, by y0, by p) of the run and their estimated errors"""
-        e, out = ffi.new("costate_estimate *"), []
-        for of in (e.run, e.error):
-            arrays = np.zeros(1), np.zeros(b.N), np.zeros(b.np)
-            of.value, of.y0, of.p = (pointer(a) if a.size else ffi.NULL for a in arrays)
-            out.append(arrays)
-        with b.lock:
-            b.check(lib.costate_accuracy(b.solver, run._taped(), self.early.functional, e))
-        return [(value[0], by_y0, by_p) for value, by_y0, by_p in out]
 
     def tangent(self, u, du, limit, dlimit):
         """the derivative of J along du, by tangents alone"""
@@ -229,25 +221,25 @@ class Simulation:
         return total
 
     def hessp(self, u, du, limit, dlimit):
-        """J, (gradient, product) with respect to u and (w, w2) with respect to the limit"""
+        """J, (gradient, products) with respect to u and (w, w2) with respect to the limit, for the rows of du"""
         p, dp = self.mapping.parameters(u), self.mapping.directions(du)
         if self.late is not None or self.t1 == 0:
             raise CostateError("COSTATE_MISSING", f"Hessian products are not available for condition {self.condition}: "
                                "it has measurements at infinity, or at the start alone")
         y0 = self.start(p, limit)
         run, b = self.run(y0, p)
-        V, lam, lam2 = self.start_tangent(p, dp, dlimit), np.zeros(b.N), np.zeros(b.N)
-        mu, mu2, s = np.zeros(b.np), np.zeros(b.np), ffi.new("costate_second *")
-        s.m, s.V, s.Vp, s.mu, s.lambda2, s.mu2 = 1, *map(pointer, (V, dp, mu, lam2, mu2))
-        setattr(s, "lambda", pointer(lam))
-        with b.lock:
-            self.early.check(lib.costate_misfit_hessian(self.early.misfit, b.solver, run._taped(), pointer(p), s))
+        V = np.stack([self.start_tangent(p, *along) for along in zip(dp, dlimit or [None] * len(dp))])
+        J, lam, mu, lam2, mu2 = self.early.second(run, p, V, dp)
         by_p, w = self.start_adjoint(p, lam, limit)
-        by_p2, w2 = self.start_second(p, lam, lam2, dp, limit)
-        out, out2 = np.zeros(len(u)), np.zeros(len(u))
+        out, out2 = np.zeros(len(u)), np.zeros((len(dp), len(u)))
+        w2 = None if w is None else np.zeros((len(dp), len(w)))
         self.mapping.add_to(out, mu + by_p)
-        self.mapping.add_to(out2, mu2 + by_p2)
-        return lib.costate_misfit_sum(self.early.misfit), (out, out2), (w, w2)
+        for k in range(len(dp)):
+            by_p2, by_limit = self.start_second(p, lam, lam2[k], dp[k], limit)
+            self.mapping.add_to(out2[k], mu2[k] + by_p2)
+            if w is not None:
+                w2[k] = by_limit
+        return J, (out, out2), (w, w2)
 
     def replayed(self, u, moved, limit, moved_limit):
         """J of parameters `moved` and their limit, with the steps of the run at u: its differences are derivatives of
