@@ -8,6 +8,7 @@ from tokens import OPEN, closing, code, directives
 WORDS = {"typedef", "static", "extern", "inline", "const", "volatile", "_Noreturn", "_Thread_local", "restrict", "void",
          "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "_Complex"}
 TYPES = {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "_Complex"}
+INLINE = "INLINE"                                           # base/inline.h
 TAGGED = {"struct", "union", "enum"}
 WITH_ARGUMENTS = {"__attribute__", "_Alignas", "__asm__"}
 
@@ -88,6 +89,9 @@ def declarators(found, places, items):
         _, text, inner = items[k]
         if text in WITH_ARGUMENTS:
             k += 2
+        elif text == INLINE:
+            words += ["static", "inline"]
+            k += 1
         elif text in WORDS:
             words.append(text)
             typed = typed or text in TYPES

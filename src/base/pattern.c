@@ -1,5 +1,6 @@
 /* pattern.c - sparsity patterns: validation, symmetry, bandwidth, and products with a matrix stored in a pattern. */
 #include "base/pattern.h"
+#include "base/vec.h"
 
 static const char *column_fault(const costate_pattern *p, int n, int j)
 {
@@ -64,6 +65,7 @@ void pattern_band(const costate_pattern *p, int *lower, int *upper)
 
 static void multiply_dense(int n, const double *A, int transpose, double a, const double *x, double *y)
 {
+    if (n <= KNOWN && !transpose) { combine((size_t)n, y, y, a, n, x, A, (size_t)n); return; }
     for (int j = 0; j < n; j++) {
         const double *c = A + (size_t)j * (size_t)n;
         double s = 0.0;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/vec.h"
 
-enum { BLOCK = 1024, FEW = 32, PART = 8, MIXED = 3, LANES = 8, AT_ONCE = 16 };
+enum { BLOCK = 1024, FEW = 32, MIXED = 7, LANES = 8, AT_ONCE = 16 };
 
 static void add4(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b,
                  const double *restrict c, const double *restrict d)
@@ -26,19 +26,6 @@ static void add_all(size_t n, double *out, int k, const double *w, const double 
     for (; j < k; j++) axpy(n, w[j], x[j] + from, out);
 }
 
-/* A sum of n components: n is known where this is inlined, so that they stay in registers. */
-static inline void sum_of(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
-                          size_t stride)
-{
-    double sum[PART];
-    for (size_t i = 0; i < n; i++) sum[i] = y ? y[i] : 0;
-    for (int j = 0; j < k; j++, X += stride) {
-        double a = scale * w[j];
-        if (w[j] != 0) for (size_t i = 0; i < n; i++) sum[i] += a * X[i];
-    }
-    for (size_t i = 0; i < n; i++) out[i] = sum[i];
-}
-
 /* combine itself, so that it need not move its arguments */
 typedef void sum_routine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
                          size_t stride);
@@ -47,13 +34,13 @@ typedef void sum_routine(size_t n, double *out, const double *y, double scale, i
     static void sum_##known(size_t n, double *out, const double *y, double scale, int k, const double *w, \
                             const double *X, size_t stride) { (void)n; sum_of(known, out, y, scale, k, w, X, stride); }
 SUM_OF(0) SUM_OF(1) SUM_OF(2) SUM_OF(3) SUM_OF(4) SUM_OF(5) SUM_OF(6) SUM_OF(7) SUM_OF(8)
-static sum_routine *const sums[PART + 1] = {sum_0, sum_1, sum_2, sum_3, sum_4, sum_5, sum_6, sum_7, sum_8};
+static sum_routine *const sums[KNOWN + 1] = BY_KNOWN(sum);
 
 static void sum_few(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
                     size_t stride)
 {
-    for (; n > PART; n -= PART, out += PART, y = y ? y + PART : NULL, X += PART)
-        sum_of(PART, out, y, scale, k, w, X, stride);
+    for (; n > KNOWN; n -= KNOWN, out += KNOWN, y = y ? y + KNOWN : NULL, X += KNOWN)
+        sum_of(KNOWN, out, y, scale, k, w, X, stride);
     sums[n](n, out, y, scale, k, w, X, stride);
 }
 
@@ -78,7 +65,7 @@ static void sum_many(size_t n, double *out, const double *y, double scale, int k
 void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
              size_t stride)
 {
-    (n <= PART ? sums[n] : n <= FEW ? sum_few : sum_many)(n, out, y, scale, k, w, X, stride);
+    (n <= KNOWN ? sums[n] : n <= FEW ? sum_few : sum_many)(n, out, y, scale, k, w, X, stride);
 }
 
 /* k, and n where it is small, are known where this is inlined */
@@ -104,27 +91,34 @@ static void mix_any(size_t n, double *out, int onto, double scale, int k, const 
     for (int i = 0; i < k; i++, out += n) combine(n, out, onto ? out : NULL, scale, k, A + i * k, X, n);
 }
 
-#define MIX_OF(known)                                                                                              \
-    static void mix_##known(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X) \
+#define MIX_OF(of)                                                                                                 \
+    static void mix_##of##_0(size_t n, double *out, int onto, double scale, int k, const double *A,                \
+                             const double *X)                                                                      \
     {                                                                                                              \
         (void)k;                                                                                                   \
         for (size_t at = 0; at < n; at += BLOCK)                                                                   \
-            mix_of(known, n - at < BLOCK ? n - at : BLOCK, out + at, onto, scale, A, X + at, n);                   \
+            mix_of(of, n - at < BLOCK ? n - at : BLOCK, out + at, onto, scale, A, X + at, n);                      \
     }
-#define MIX3_OF(known)                                                                                             \
-    static void mix3_##known(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X) \
+#define MIX_FEW(of, known)                                                                                         \
+    static void mix_##of##_##known(size_t n, double *out, int onto, double scale, int k, const double *A,          \
+                                   const double *X)                                                                \
     {                                                                                                              \
         (void)n, (void)k;                                                                                          \
-        if (onto) mix_of(3, known, out, 1, scale, A, X, known);                                                    \
-        else mix_of(3, known, out, 0, scale, A, X, known);                                                         \
+        if (onto) mix_of(of, known, out, 1, scale, A, X, known);                                                   \
+        else mix_of(of, known, out, 0, scale, A, X, known);                                                        \
     }
-MIX_OF(2) MIX_OF(3)
-MIX3_OF(1) MIX3_OF(2) MIX3_OF(3) MIX3_OF(4) MIX3_OF(5) MIX3_OF(6) MIX3_OF(7) MIX3_OF(8)
-static mix_routine *const mixes3[PART + 1] = {mix_3, mix3_1, mix3_2, mix3_3, mix3_4, mix3_5, mix3_6, mix3_7, mix3_8};
+MIX_OF(2) MIX_OF(3) MIX_OF(5) MIX_OF(7) MIX_FEW(3, 1) MIX_FEW(3, 2) MIX_FEW(3, 3) MIX_FEW(3, 4) MIX_FEW(3, 5)
+MIX_FEW(3, 6) MIX_FEW(3, 7) MIX_FEW(3, 8) MIX_FEW(5, 1) MIX_FEW(5, 2) MIX_FEW(5, 3) MIX_FEW(5, 4) MIX_FEW(5, 5)
+MIX_FEW(5, 6) MIX_FEW(5, 7) MIX_FEW(5, 8)
+#define ALIKE(f) {f, f, f, f, f, f, f, f, f}
 
 void mix(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X)
 {
-    (k == 3 ? mixes3[n <= PART ? n : 0] : k == 2 ? mix_2 : mix_any)(n, out, onto, scale, k, A, X);
+    static mix_routine *const by[MIXED + 1][KNOWN + 1] = {
+        ALIKE(mix_any), ALIKE(mix_any), ALIKE(mix_2_0), BY_KNOWN(mix_3), ALIKE(mix_any), BY_KNOWN(mix_5),
+        ALIKE(mix_any), ALIKE(mix_7_0)};
+    int whole = k <= 3 || (k <= MIXED && n <= FEW);         /* combine adds up many numbers in fours */
+    by[whole ? k : 0][IS_KNOWN(n)](n, out, onto, scale, k, A, X);
 }
 
 /* out += scale sum_j w_j X_j for any number of vectors, X_j = X + j n */

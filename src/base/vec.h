@@ -3,10 +3,30 @@
 #define COSTATE_BASE_VEC_H
 
 #include <stddef.h>
+#include "base/inline.h"
 
 enum { TERMS_MOST = 32 };       /* of combine: stages of a method */
 void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
              size_t stride);
+/* combine of up to KNOWN components: n is known where this is inlined, so that they stay in registers */
+INLINE void sum_of(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
+                   size_t stride)
+{
+    double sum[KNOWN];
+    for (size_t i = 0; i < n; i++) sum[i] = y ? y[i] : 0;
+    for (int j = 0; j < k; j++, X += stride) {
+        double a = scale * w[j];
+        if (w[j] != 0) for (size_t i = 0; i < n; i++) sum[i] += a * X[i];
+    }
+    for (size_t i = 0; i < n; i++) out[i] = sum[i];
+}
+/* combine, stride n: known: n where it is at most KNOWN and known to the compiler, else 0 */
+INLINE void combine_known(size_t known, size_t n, double *out, const double *y, double scale, int k, const double *w,
+                          const double *X)
+{
+    if (known) sum_of(known, out, y, scale, k, w, X, known);
+    else combine(n, out, y, scale, k, w, X, n);
+}
 /* k sums of the same k vectors: out_i = sum_j scale A_ij X_j; onto: added to its old value.  X and out: k vectors of n,
    apart. */
 void mix(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X);

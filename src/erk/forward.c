@@ -20,16 +20,15 @@ const double *erk_stage(const stepper *c, const record *r, int i, double *out)
     return out;
 }
 
-static int stage(stepper *c, const record *r, trial *t, int i, const double *Y)
+INLINE int stage(size_t n, stepper *c, const record *r, trial *t, int i, const double *Y, costate_point *x)
 {
-    size_t n = (size_t)c->n;
     double *K = t->to.X + (size_t)i * n;
     if (i == 0 && t->started) return 0;
     if (i == 0 && slope_is_known(t) && (c->m->is & COSTATE_FSAL)) {
         memcpy(K, t->before->X + (size_t)(c->s - 1) * n, n * sizeof *K);
         return 0;
     }
-    TRY(map_value(c->maps, &c->maps->rhs, erk_time(c, r, i), Y, K));
+    TRY(map_value_next(c->maps, &c->maps->rhs, x, erk_time(c, r, i), Y, K));
     TRY(mass_solve(c->sh, 0, 1, K));
     if (c->m->b[i] != 0) return 0;
     /* y+ may not show it, but the next step and dense output would; 0.2: how far an error test cuts a step at most */
@@ -40,7 +39,7 @@ static int quadrature(stepper *c, const record *r, int i, const double *Y, doubl
 {
     const costate_method *m = c->m;
     const erk_work *a = c->own;
-    if (!c->nq || (m->b[i] == 0 && (!m->est.e || m->est.e[i] == 0))) return 0;
+    if (m->b[i] == 0 && (!m->est.e || m->est.e[i] == 0)) return 0;
     TRY(map_value(c->maps, &c->maps->cost, erk_time(c, r, i), Y, a->r));
     axpy((size_t)c->nq, r->h * m->b[i], a->r, q1);
     if (m->est.e) axpy((size_t)c->nq, r->h * m->est.e[i], a->r, errq);
@@ -63,22 +62,35 @@ static int combine_estimates(stepper *c, const record *r, const double *y1, doub
     return 0;
 }
 
-int erk_forward(stepper *c, record *r, trial *t)
+/* known: as of combine_known */
+INLINE int forward(size_t known, stepper *c, record *r, trial *t)
 {
     const costate_method *m = c->m;
     const erk_work *a = c->own;
-    size_t n = (size_t)c->n;
+    size_t n = known ? known : (size_t)c->n;
     int fsal = (m->is & COSTATE_FSAL) != 0;
     double *y1 = t->y1, *err = t->err;
+    costate_point x = point(c->maps, r->t, r->y);
     for (int k = 0; k < c->nq; k++) { y1[n + (size_t)k] = r->y[n + (size_t)k]; err[n + (size_t)k] = 0; }
     t->newton = 0;
     for (int i = 0; i < c->s; i++) {
-        const double *Y = erk_stage(c, r, i, fsal && i == c->s - 1 ? y1 : a->Y);
-        TRY(stage(c, r, t, i, Y));
-        TRY(quadrature(c, r, i, Y, y1 + n, err + n));
+        double *out = fsal && i == c->s - 1 ? y1 : a->Y;
+        const double *Y = i == 0 ? r->y : out;
+        if (i > 0) combine_known(known, n, out, r->y, r->h, i, m->A + (size_t)i * (size_t)c->s, r->X);
+        TRY(stage(n, c, r, t, i, Y, &x));
+        if (c->nq) TRY(quadrature(c, r, i, Y, y1 + n, err + n));
         t->started = 1;
     }
-    if (!fsal) combine(n, y1, r->y, r->h, c->s, m->b, r->X, n);
-    if (m->est.e) combine(n, err, NULL, r->h, c->s, m->est.e, r->X, n);
+    if (!fsal) combine_known(known, n, y1, r->y, r->h, c->s, m->b, r->X);
+    if (m->est.e) combine_known(known, n, err, NULL, r->h, c->s, m->est.e, r->X);
     return m->est.e2 ? combine_estimates(c, r, y1, err) : 0;
+}
+
+#define FORWARD(known) static int forward_n_##known(stepper *c, record *r, trial *t) { return forward(known, c, r, t); }
+FORWARD(0) FORWARD(1) FORWARD(2) FORWARD(3) FORWARD(4) FORWARD(5) FORWARD(6) FORWARD(7) FORWARD(8)
+
+int erk_forward(stepper *c, record *r, trial *t)
+{
+    static int (*const by_size[KNOWN + 1])(stepper *, record *, trial *) = BY_KNOWN(forward_n);
+    return by_size[IS_KNOWN(c->n)](c, r, t);
 }

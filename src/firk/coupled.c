@@ -119,7 +119,10 @@ static void column(stepper *c, double h, int i, int j, int q, const double *J)
     coupled_matrix *k = work(c)->algebra;
     int n = c->n;
     double w = c->m->W[i * c->s + j] / h, *to = k->value + place_of(c, k, i, j, q);
-    if (!k->sparse)
+    if (!k->sparse && !work(c)->M) {
+        for (int l = 0; l < n; l++) to[l] = i == j ? J[q * n + l] : 0;
+        to[q] -= w;
+    } else if (!k->sparse)
         for (int l = 0; l < n; l++) *to++ = (i == j ? J[q * n + l] : 0) - w * mass(c, q * n + l, l == q);
     else
         for (int e = k->cols[q]; e < k->cols[q + 1]; e++)

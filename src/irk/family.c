@@ -38,6 +38,7 @@ void irk_layout(stepper *c, cursor *at)
     a->error_b = take(at, 1 + (size_t)c->s);
     a->R = take(at, 2 * k * n);
     a->last = take(at, k * n);
+    a->continued = (continuation){.weights = take(at, (size_t)c->s * (size_t)c->s)};
     a->pair = take(at, 2 * n);
     irk_inexact_layout(c, at);
 }

@@ -44,17 +44,22 @@ static int start_slope(stepper *c, const record *r, trial *t)
    steps as large as the tolerance permits, such guesses lie outside the region of convergence. */
 static const double FAR = 1e5;
 
-/* weights D of the extrapolation u_prev(1 + c_i h/h_prev) - y = sum_j D_ij X_j; 0: it goes too far */
-static int continued(const stepper *c, double ratio, double *D)
+/* Weights D of the extrapolation u_prev(1 + c_i h/h_prev) - y = sum_j D_ij X_j; NULL: it goes too far.  They depend on
+   the ratio alone, which is often that of the step before: h is kept, or fixed. */
+static const double *continued(const stepper *c, double ratio)
 {
+    continuation *u = &work(c)->continued;
+    if (ratio == u->ratio) return u->D;
     double most = 0;
     for (int i = 0; i < c->s; i++) {
-        double *row = D + i * c->s, sum = 0;
+        double *row = u->weights + i * c->s, sum = 0;
         dense_weights(c->m, 1 + c->m->c[i] * ratio, row, NULL);
         for (int j = 0; j < c->s; j++) sum += fabs(row[j] -= c->m->d[j]);
         most = fmax(most, sum);
     }
-    return most <= FAR;
+    u->ratio = ratio;
+    u->D = most <= FAR ? u->weights : NULL;
+    return u->D;
 }
 
 /* Initial guess: Z_i = u_prev(1 + c_i h/h_prev) - y, the extrapolated dense output of the previous step.  Otherwise
@@ -62,12 +67,9 @@ static int continued(const stepper *c, double ratio, double *D)
 static void predict(const stepper *c, const record *r, const trial *t)
 {
     size_t n = (size_t)c->n;
-    double D[STAGES_MOST * STAGES_MOST];
     const record *prev = t->before;
-    if (prev && t->predict && continued(c, r->h / prev->h, D)) {
-        mix(n, t->to.X, 0, 1, c->s, D, prev->X);
-        return;
-    }
+    const double *D = prev && t->predict ? continued(c, r->h / prev->h) : NULL;
+    if (D) { mix(n, t->to.X, 0, 1, c->s, D, prev->X); return; }
     if (!r->yp) memset(t->to.X, 0, (size_t)c->s * n * sizeof *t->to.X);
     for (int i = 0; r->yp && i < c->s; i++) add_scaled(n, t->to.X + (size_t)i * n, NULL, c->m->c[i] * r->h, r->yp);
 }

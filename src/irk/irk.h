@@ -56,6 +56,13 @@ typedef struct {
     double *u, *by_k;           /* n each: u_i, its k-part */
 } jet_work;
 
+/* Of starting values from the step before: forward.c. */
+typedef struct {
+    double *weights;            /* s*s */
+    double ratio;               /* of h that they are for; 0: none yet */
+    const double *D;            /* weights, or NULL: they are too large */
+} continuation;
+
 typedef struct {
     const block_algebra *by;
     void *algebra;              /* its own */
@@ -67,6 +74,7 @@ typedef struct {
     double *error_b;            /* 1 + s: bhat - b, weights of the integrals' error estimate, from stage -1 on */
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
     double *last;               /* block*n: Newton's increments in the iteration before */
+    continuation continued;
     double theta, size;         /* Newton: last contraction; norm of y at the start of the step */
     double *J, *M;              /* entries: the Jacobians at a stage; M: of a residual, else the maps' */
     /* without a matrix */

@@ -9,6 +9,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "base/larger.h"
 #include "irk/irk.h"
 
 /* Constants of RADAU5 (Hairer & Wanner II, IV.8).  CONVERGES: the largest theta of a converging iteration.  A step that
@@ -42,12 +43,12 @@ accuracy irk_accuracy(const stepper *c, int counted)
 }
 
 /* E(K) = E(0) - K where M is the identity, and K need not be formed: R_i -= (1/h) sum_j W_ij Z_j over the block */
-static void add_slopes(const stepper *c, double h, int i0, const double *Z, double *R)
+INLINE void add_slopes(size_t known, const stepper *c, double h, int i0, const double *Z, double *R)
 {
-    size_t n = (size_t)c->n;
+    size_t n = known ? known : (size_t)c->n;
     int k = c->m->block;
     if (k > 1) mix(n, R, 1, -1 / h, k, c->m->W, Z);
-    else irk_coupling(c, h, 0, i0, i0, i0 + 1, -1, Z - (size_t)i0 * n, n, R, R);
+    else combine_known(known, n, R, R, -1 / h, 1, c->m->W + i0 * c->s + i0, Z);
 }
 
 /* K_i of the block, stored after R, where there is room */
@@ -61,20 +62,28 @@ static double *slopes(const stepper *c, double h, int i0, const double *Z, const
     return K;
 }
 
-int irk_residual(stepper *c, const record *r, int i0, const double *Z, const double *earlier)
+INLINE int residual(size_t known, stepper *c, const record *r, int i0, const double *Z, const double *earlier)
 {
+    static const double one = 1;
     const irk_work *a = c->own;
-    size_t n = (size_t)c->n;
+    size_t n = known ? known : (size_t)c->n;
     const double *K = equation_plain(c->maps) ? NULL : slopes(c, r->h, i0, Z, earlier);
+    costate_point x = point(c->maps, r->t, r->y);
     for (int i = 0; i < c->m->block; i++) {
-        add_scaled(n, a->Y, r->y, 1, Z + (size_t)i * n);
+        combine_known(known, n, a->Y, r->y, 1, 1, &one, Z + (size_t)i * n);
         double *R = a->R + (size_t)i * n, t = r->t + c->m->c[i0 + i] * r->h;
-        TRY(K ? equation_value(c->maps, t, a->Y, K + (size_t)i * n, R) : map_value(c->maps, &c->maps->rhs, t, a->Y, R));
+        TRY(K ? equation_value(c->maps, t, a->Y, K + (size_t)i * n, R)
+              : map_value_next(c->maps, &c->maps->rhs, &x, t, a->Y, R));
     }
-    if (!K) add_slopes(c, r->h, i0, Z, a->R);
-    if (!K && earlier) axpy(n, 1, earlier, a->R);               /* of blocks of one stage */
+    if (!K) add_slopes(known, c, r->h, i0, Z, a->R);
+    for (size_t l = 0; !K && earlier && l < n; l++) a->R[l] += earlier[l];      /* of blocks of one stage */
     if (K && c->m->g) axpy(n, c->m->g[i0], a->f0, a->R);
     return 0;
+}
+
+int irk_residual(stepper *c, const record *r, int i0, const double *Z, const double *earlier)
+{
+    return residual(0, c, r, i0, Z, earlier);
 }
 
 const double *irk_earlier(stepper *c, const record *r, int i)
@@ -103,7 +112,7 @@ enum { GO_ON, DONE, DIVERGES };
 /* The increment is at the rounding of y (at least 1e-3 tolerances, as y may be 0). */
 static int at_rounding(const stepper *c, double norm)
 {
-    return norm <= DBL_EPSILON * fmax(work(c)->size, 1e-3);
+    return norm <= DBL_EPSILON * larger(work(c)->size, 1e-3);
 }
 
 /* Is the iteration at round-off?  Either the increment is at the rounding of y; or it is below the tolerance and has
@@ -120,7 +129,7 @@ static int exhausted(const stepper *c, monitor *m)
 /* Two increments below the tolerance that have nothing in common. */
 static int noise(const stepper *c, const monitor *m)
 {
-    return m->it > 1 && fmax(m->norm, m->old) <= c->o->newton_tol && m->change >= NOISE * m->norm;
+    return m->it > 1 && larger(m->norm, m->old) <= c->o->newton_tol && m->change >= NOISE * m->norm;
 }
 
 static double power(double x, int k)
@@ -143,7 +152,7 @@ static int judge(stepper *c, monitor *m, trial *t)
     if (m->it == 1) return left > 0 ? GO_ON : DIVERGES;
     if (m->theta >= CONVERGES && !(exact && m->norm <= c->o->newton_tol)) return DIVERGES;
     if (exact) return left > 0 ? GO_ON : DIVERGES;
-    double eta = fmax(m->theta / (1 - m->theta), m->it == 2 ? LEAST_ETA : 0);
+    double eta = larger(m->theta / (1 - m->theta), m->it == 2 ? LEAST_ETA : 0);
     int enough = eta * m->norm <= c->o->newton_tol;
     if (enough && m->hidden <= HIDDEN) return DONE;
     if (left <= 0 || (enough && m->it > 2)) return DIVERGES;
@@ -154,54 +163,59 @@ static int judge(stepper *c, monitor *m, trial *t)
     return DIVERGES;
 }
 
-/* the root of the mean of the squares of the stages' norms */
-static int norm_of_block(const stepper *c, const double *Z, double *norm)
+/* where squares overflow, or the sum is one over processes */
+static int norm_by_stages(const stepper *c, const double *Z, double *norm)
 {
-    const space *all = &c->maps->space;
     int k = c->m->block;
     size_t n = (size_t)c->n;
-    const double *z[STAGES_MOST] = {NULL}, *w = newton_weights(c);
+    const double *z[STAGES_MOST] = {NULL};
     double norms[STAGES_MOST], sum = 0;
-    for (int i = 0; i < k; i++) sum += sum_weighted(n, w, Z + (size_t)i * n);
-    if (!all->sum && sum > LEAST_SQUARES && sum < MOST_SQUARES) {
-        *norm = sqrt(sum / ((double)k * (double)n));
-        return 0;
-    }
     for (int i = 0; i < k; i++) z[i] = Z + (size_t)i * n;
-    TRY(space_norms(all, n, k, w, z, norms));
-    sum = 0;
+    TRY(space_norms(&c->maps->space, n, k, newton_weights(c), z, norms));
     for (int i = 0; i < k; i++) sum += norms[i] * norms[i];
     *norm = k == 1 ? norms[0] : sqrt(sum / k);
     return 0;
 }
 
-/* An increment that changes by `moved` is a part of about moved/increment of the error.  moved <- what is left of the
-   error in components that are STUCK, in tolerances, and 0 in others; where increments are the rounding of y, too. */
-static void errors_left(const stepper *c, const double *dZ, double *moved)
+/* the root of the mean of the squares of the stages' norms */
+INLINE int norm_of_block(size_t n, const stepper *c, const double *Z, double *norm)
 {
-    size_t n = (size_t)c->n;
+    size_t k = (size_t)c->m->block;
     const double *w = newton_weights(c);
-    double rounding = 10 * DBL_EPSILON * work(c)->size;
+    double sum = 0;
+    for (size_t i = 0; i < k; i++) sum += sum_weighted(n, w, Z + i * n);
+    if (c->maps->space.sum || !(sum > LEAST_SQUARES && sum < MOST_SQUARES)) return norm_by_stages(c, Z, norm);
+    *norm = sqrt(sum / ((double)k * (double)n));
+    return 0;
+}
+
+/* An increment that changes by `moved` is a part of about moved/increment of the error.  What is left of the error in
+   components that are STUCK, in tolerances: the largest; 0 where increments are the rounding of y. */
+INLINE double error_left(size_t n, const stepper *c, const double *dZ, const double *moved)
+{
+    const double *w = newton_weights(c);
+    double rounding = 10 * DBL_EPSILON * work(c)->size, most = 0;
     for (int i = 0; i < c->m->block; i++)
         for (size_t l = 0; l < n; l++, dZ++, moved++) {
             double size = fabs(*dZ), change = fabs(*moved);
-            int stuck = change < STUCK * size && size * w[l] > rounding;
-            *moved = stuck ? size * w[l] * (size / fmax(change, DBL_MIN)) : 0;
+            if (change < STUCK * size && size * w[l] > rounding)
+                most = larger(most, size * w[l] * (size / fmax(change, DBL_MIN)));
         }
+    return most;
 }
 
 /* of these increments, and of how they changed since the last ones, which they replace */
-static int measure(stepper *c, const double *dZ, monitor *m)
+INLINE int measure(size_t n, stepper *c, const double *dZ, monitor *m)
 {
     double *last = work(c)->last;
-    size_t len = (size_t)c->n * (size_t)c->m->block;
+    size_t len = n * (size_t)c->m->block;
     m->old = m->norm;
-    TRY(norm_of_block(c, dZ, &m->norm));
+    TRY(norm_of_block(n, c, dZ, &m->norm));
     if (m->it > 1 && !m->exact) {
         for (size_t i = 0; i < len; i++) last[i] = dZ[i] - last[i];
-        TRY(norm_of_block(c, last, &m->change));
-        errors_left(c, dZ, last);
-        TRY(space_largest(&c->maps->space, len, last, &m->hidden));
+        TRY(norm_of_block(n, c, last, &m->change));
+        m->hidden = error_left(n, c, dZ, last);
+        TRY(space_greatest(&c->maps->space, &m->hidden));
     }
     memcpy(last, dZ, len * sizeof *dZ);
     return 0;
@@ -212,10 +226,12 @@ int newton_begin(stepper *c, const record *r)
     return space_norm(&c->maps->space, (size_t)c->n, newton_weights(c), r->y, &work(c)->size);
 }
 
-int newton(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t)
+/* known: as of combine_known */
+INLINE int iterate(size_t known, stepper *c, const record *r, int block, const accuracy *to, enum newton_to far,
+                   trial *t)
 {
     irk_work *a = c->own;
-    size_t n = (size_t)c->n, len = n * (size_t)c->m->block;
+    size_t n = known ? known : (size_t)c->n, len = n * (size_t)c->m->block;
     int i0 = block * c->m->block;
     double *Z = t->to.X + (size_t)i0 * n;
     unsigned char *iterations = &t->to.iterations[block];
@@ -223,12 +239,12 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, enum newt
     monitor m = {.exact = far == ROUND_OFF || c->o->derivative_mode};
     double *dZ = a->R;
     for (m.it = 1;; m.it++) {
-        TRY(irk_residual(c, r, i0, Z, earlier));
+        TRY(residual(known, c, r, i0, Z, earlier));
         TRY(a->by->solve(c, c->fac, 0, 1, to, dZ));
         c->maps->count->newton++;
-        TRY(far == SO_MANY ? norm_of_block(c, dZ, &m.norm) : measure(c, dZ, &m));
+        TRY(far == SO_MANY ? norm_of_block(n, c, dZ, &m.norm) : measure(n, c, dZ, &m));
         if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE);
-        axpy(len, 1, dZ, Z);
+        for (size_t i = 0; i < len; i++) Z[i] += dZ[i];
         if (far == SO_MANY) { if (m.it >= *iterations) return 0; continue; }
         int next = judge(c, &m, t);
         if (next == DONE) break;
@@ -237,4 +253,19 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, enum newt
     *iterations = (unsigned char)m.it;
     a->theta = m.theta;
     return 0;
+}
+
+typedef int iteration(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t);
+#define ITERATE(known)                                                                                              \
+    static int iterate_n_##known(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far,      \
+                               trial *t)                                                                            \
+    {                                                                                                               \
+        return iterate(known, c, r, block, to, far, t);                                                             \
+    }
+ITERATE(0) ITERATE(1) ITERATE(2) ITERATE(3) ITERATE(4) ITERATE(5) ITERATE(6) ITERATE(7) ITERATE(8)
+
+int newton(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t)
+{
+    static iteration *const by_size[KNOWN + 1] = BY_KNOWN(iterate_n);
+    return by_size[IS_KNOWN(c->n)](c, r, block, to, far, t);
 }

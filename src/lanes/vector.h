@@ -6,6 +6,7 @@
 #define COSTATE_LANES_VECTOR_H
 
 #include <string.h>
+#include "base/inline.h"
 #include "base/vec.h"
 #include "lanes/lanes.h"
 
@@ -18,7 +19,6 @@ typedef int64_t vecbits __attribute__((vector_size(8 * LANES), may_alias));
 
 #define VEC(array) ((vec *)(void *)(array))
 #define CVEC(array) ((const vec *)(const void *)(array))
-#define INLINE static inline __attribute__((always_inline))
 
 /* a in all lanes, also -0 */
 INLINE vec splat(double a) { return a - (vec){0}; }

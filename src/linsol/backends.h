@@ -4,12 +4,15 @@
 
 #include <costate/linsol.h>
 #include "base/pattern.h"
+#include "linsol/few.h"
 
 extern const costate_backend LS_dense, LS_band, LS_umfpack, LS_superlu, LS_ilu, LS_klu, LS_sparse;
 /* The matrices sigma M - J whose rows and columns must be scaled for a backend: none, those with an M that is not the
    identity, or all */
 enum unscaled { NEVER_UNSCALED, UNSCALED_WITH_MASS, ALWAYS_UNSCALED };
 enum unscaled LS_Unscaled(const costate_backend *);
+/* dense.c: the factors of its matrix by few.c, or NULL */
+const LS_few_factors *LS_few_of(const void *self);
 int LS_Banded(const costate_backend *);     /* the backend stores a band, whose width grows with coupled stages */
 
 /* order[k]: the k-th unknown in an order that causes little fill-in on grids.  COSTATE_LS_...  Part of "umfpack". */

@@ -97,7 +97,6 @@ static inline void product_by_columns(int parts, int m, int n, int k, const doub
 }
 
 #if FLT_EVAL_METHOD == 0 && (defined __clang__ || defined __GNUC__ && __GNUC__ >= 12)
-#define INLINE static inline __attribute__((always_inline))
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 #define FOUR(p) (*(four *)(void *)(p))
 #define CFOUR(p) (*(const four *)(const void *)(p))

@@ -7,7 +7,6 @@
 
 #include "base/vec.h"
 #include "linsol/backends.h"
-#include "linsol/few.h"
 #include "linsol/lapack.h"
 
 typedef struct {
@@ -20,7 +19,7 @@ static const routines lapack[2] = { { dgetrf_, dgetrs_ }, { zgetrf_, zgetrs_ } }
 typedef struct {
     int n, is_complex;
     const routines *by;      /* LAPACK's, or */
-    const LS_few_routines *few;
+    LS_few_factors few;
     double *LU, *diagonal;   /* of U: the pivots */
     int *pivot, *order;      /* LAPACK's exchanges; the rows of A in the order they were taken */
     LS_pivots check;
@@ -51,7 +50,6 @@ static int dense_init(void **self, int n, const costate_pattern *pattern, int is
     d->n = n;
     d->is_complex = !!is_complex;
     d->by = lapack + !!is_complex;
-    d->few = n <= LS_FEW ? LS_few(n, is_complex) : NULL;
     d->LU = malloc(size(d));
     d->pivot = malloc(2 * (size_t)n * sizeof *d->pivot);
     d->diagonal = malloc(2 * (size_t)n * sizeof *d->diagonal);
@@ -60,6 +58,7 @@ static int dense_init(void **self, int n, const costate_pattern *pattern, int is
         return COSTATE_LS_NO_MEMORY;
     }
     d->order = d->pivot + n;
+    d->few = (LS_few_factors){n <= LS_FEW ? LS_few(n, is_complex) : NULL, n, d->is_complex ? 2 : 1, d->LU, d->pivot};
     *self = d;
     return COSTATE_LS_OK;
 }
@@ -68,9 +67,15 @@ static int dense_solve(void *self, int transpose, int nrhs, double *X)
 {
     const dense *d = self;
     int info = 0;
-    if (d->few) return d->few->solve[transpose](d->n, nrhs, d->LU, d->pivot, X);
+    if (d->few.by) return d->few.by->solve[transpose](d->n, nrhs, d->LU, d->pivot, X);
     d->by->solve(transpose ? "T" : "N", &d->n, &nrhs, d->LU, &d->n, d->pivot, X, &d->n, &info, 1);
     return info ? COSTATE_LS_FAILED : COSTATE_LS_OK;
+}
+
+const LS_few_factors *LS_few_of(const void *self)
+{
+    const dense *d = self;
+    return d->few.by ? &d->few : NULL;
 }
 
 static LS_pivot get_pivot(void *self, int k)
@@ -90,7 +95,7 @@ static void keep_diagonal(dense *d)
 static int factor(dense *d)
 {
     int info;
-    if (d->few) return d->few->factor(d->n, d->LU, d->pivot, d->diagonal);
+    if (d->few.by) return d->few.by->factor(d->n, d->LU, d->pivot, d->diagonal);
     d->by->factor(&d->n, &d->n, d->LU, &d->n, d->pivot, &info);
     keep_diagonal(d);
     return info;

@@ -14,7 +14,7 @@
 #include "linsol/few.h"
 #include "linsol/number.h"
 
-static inline void multiply(int parts, double *x, const double *a)
+INLINE void multiply(int parts, double *x, const double *a)
 {
     double re = x[0];
     x[0] = parts == 1 ? re * a[0] : re * a[0] - x[1] * a[1];
@@ -24,8 +24,8 @@ static inline void multiply(int parts, double *x, const double *a)
 /* ---- columns of L and U ---- */
 
 /* x_i -= sum over count columns, step apart from a, of a_i times its number in v, for i < rows */
-static inline void spread(int parts, int count, int rows, const double *restrict a, int step, const double *v,
-                          double *restrict x)
+INLINE void spread(int parts, int count, int rows, const double *restrict a, int step, const double *v,
+                   double *restrict x)
 {
     double by[8];
     for (int c = 0; c < parts * count; c++) by[c] = v[c];
@@ -37,7 +37,7 @@ static inline void spread(int parts, int count, int rows, const double *restrict
 }
 
 /* a: at the diagonal of the first of count columns of L, x: at its row, with rows from there */
-static inline void lower(int parts, int count, int n, int rows, const double *a, double *x)
+INLINE void lower(int parts, int count, int n, int rows, const double *a, double *x)
 {
     for (int c = 0; c < count; c++)
         for (int i = c + 1; i < count; i++)
@@ -46,7 +46,7 @@ static inline void lower(int parts, int count, int n, int rows, const double *a,
 }
 
 /* a: at the top of the first of count columns of U, whose diagonal stands in the row `above` and those below it */
-static inline void upper(int parts, int count, int n, int above, const double *a, double *x)
+INLINE void upper(int parts, int count, int n, int above, const double *a, double *x)
 {
     double v[8], *y = x + parts * above;
     for (int c = count - 1; c >= 0; c--) {
@@ -59,7 +59,7 @@ static inline void upper(int parts, int count, int n, int above, const double *a
 }
 
 /* x <- L^-1 x by the first columns of L */
-static inline void forward(int parts, int n, int columns, const double *A, double *x)
+INLINE void forward(int parts, int n, int columns, const double *A, double *x)
 {
     int k = 0;
     if (parts == 1)
@@ -68,7 +68,7 @@ static inline void forward(int parts, int n, int columns, const double *A, doubl
     if (k < columns) lower(parts, 1, n, n - k, A + parts * k * (n + 1), x + parts * k);
 }
 
-static inline void backward(int parts, int n, const double *A, double *x)
+INLINE void backward(int parts, int n, const double *A, double *x)
 {
     int k = n;
     if (parts == 1) for (; k >= 4; k -= 4) upper(parts, 4, n, k - 4, A + parts * (k - 4) * n, x);
@@ -79,7 +79,7 @@ static inline void backward(int parts, int n, const double *A, double *x)
 /* ---- factors, solves ---- */
 
 /* the row of the largest number of column a, from row k on; -1: all of them are 0 */
-static inline int pivot_of(int parts, int n, int k, const double *a)
+INLINE int pivot_of(int parts, int n, int k, const double *a)
 {
     int p = k;
     double most = number_size(parts, a + parts * k);
@@ -90,7 +90,7 @@ static inline int pivot_of(int parts, int n, int k, const double *a)
     return most == 0 ? -1 : p;
 }
 
-static inline int factor(int parts, int n, double *A, int *pivot, double *diagonal)
+INLINE int factor(int parts, int n, double *A, int *pivot, double *diagonal)
 {
     for (int k = 0; k < n; k++) {
         double *a = A + parts * k * n, *u = diagonal + parts * k;
@@ -109,9 +109,9 @@ static inline int factor(int parts, int n, double *A, int *pivot, double *diagon
     return 0;
 }
 
-static inline void few_solve(int parts, int n, const double *A, const int *pivot, double *x)
+INLINE void few_solve(int parts, int n, const double *A, const int *pivot, double *x)
 {
-    for (int k = 0; k < n; k++)
+    for (int k = 0; k + 1 < n; k++)                                             /* the last row has no other */
         if (pivot[k] != k + 1) number_exchange(parts, x + parts * k, x + parts * (pivot[k] - 1));
     forward(parts, n, n, A, x);
     backward(parts, n, A, x);
@@ -119,13 +119,13 @@ static inline void few_solve(int parts, int n, const double *A, const int *pivot
 
 /* ---- transposed ---- */
 
-static inline void chain(int parts, int rows, const double *a, const double *x, double *y)
+INLINE void chain(int parts, int rows, const double *a, const double *x, double *y)
 {
     for (int i = 0; i < rows; i++) number_subtract(parts, y, a + parts * i, x + parts * i);
 }
 
 /* x_k .. x_(k+3) of U^T x = b, real, where a is the column k of U */
-static inline void upper_transposed_4(int n, int k, const double *a, double *x)
+INLINE void upper_transposed_4(int n, int k, const double *a, double *x)
 {
     const double *a1 = a + n, *a2 = a1 + n, *a3 = a2 + n;
     double x0 = x[k], x1 = x[k + 1], x2 = x[k + 2], x3 = x[k + 3];
@@ -146,13 +146,13 @@ static inline void upper_transposed_4(int n, int k, const double *a, double *x)
     x[k + 3] = x3;
 }
 
-static inline void exchange_back(int parts, int n, const int *pivot, double *x)
+INLINE void exchange_back(int parts, int n, const int *pivot, double *x)
 {
     for (int k = n - 1; k >= 0; k--)
         if (pivot[k] != k + 1) number_exchange(parts, x + parts * k, x + parts * (pivot[k] - 1));
 }
 
-static inline void solve_transposed(int parts, int n, const double *A, const int *pivot, double *x)
+INLINE void solve_transposed(int parts, int n, const double *A, const int *pivot, double *x)
 {
     int fours = parts == 1 ? n - n % 4 : 0;
     for (int k = 0; k < fours; k += 4) upper_transposed_4(n, k, A + k * n, x);
@@ -168,7 +168,7 @@ static inline void solve_transposed(int parts, int n, const double *A, const int
 
 /* y_k -= sum of a_i x_i, i < rows, of four columns, n numbers apart.  The sums are four variables: clang vectorises an
    array of them badly. */
-static inline void four_chains(int n, int rows, const double *a, const double *x, double *y)
+INLINE void four_chains(int n, int rows, const double *a, const double *x, double *y)
 {
     const double *x1 = x + n, *x2 = x1 + n, *x3 = x2 + n;
     double y0 = y[0], y1 = y[n], y2 = y[2 * n], y3 = y[3 * n];
@@ -185,7 +185,7 @@ static inline void four_chains(int n, int rows, const double *a, const double *x
 }
 
 /* four columns of X, real */
-static inline void solve_transposed_4(int n, const double *A, const int *pivot, double *X)
+INLINE void solve_transposed_4(int n, const double *A, const int *pivot, double *X)
 {
     for (int k = 0; k < n; k++) {
         four_chains(n, k, A + k * n, X, X + k);

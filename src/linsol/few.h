@@ -16,4 +16,11 @@ typedef struct {
 
 const LS_few_routines *LS_few(int n, int is_complex);
 
+typedef struct {
+    const LS_few_routines *by;      /* NULL: the matrix is too large */
+    int n, parts;                   /* doubles a number: 1, or 2 when complex */
+    double *LU;
+    int *pivot;
+} LS_few_factors;
+
 #endif

@@ -11,6 +11,7 @@
 #include "linsol/ls.h"
 
 struct LS {
+    LS_front front;
     const costate_backend *backend;
     void *self;                /* the backend's */
     int n, parts;              /* doubles a number: 1, or 2 when complex */
@@ -20,7 +21,8 @@ struct LS {
     enum unscaled balance;     /* which matrices are scaled */
     int scaled;                /* A is rows (sigma M - J) columns */
     double *rows, *columns;    /* n each, powers of two; NULL: no matrix is scaled */
-    costate_stats *count;
+    costate_stats *count;      /* NULL: */
+    long uncounted;            /* takes the number of solutions */
 };
 
 /* an error code, or COSTATE_LS_OK if the backend can be called */
@@ -73,6 +75,7 @@ LS *LS_Init(const costate_backend *backend, int n, const costate_pattern *patter
     ls->n = n;
     ls->parts = is_complex ? 2 : 1;
     ls->count = count;
+    ls->front.solves = !count ? &ls->uncounted : is_complex ? &count->complex_solves : &count->solves;
     if (like && (like->backend != backend || like->n != n || like->parts != ls->parts)) like = NULL;
     *status = fill(ls, pattern, !!is_complex, like);
     if (*status == COSTATE_LS_OK) *status = prepare_balance(ls, LS_Unscaled(backend));
@@ -182,6 +185,7 @@ int LS_Decomp(LS *ls, double re, double im, const double *J, const double *M)
     size_t size = ls->lay->size * (size_t)ls->parts;
     int status;
     ls->factored = 0;
+    ls->front.few = NULL;
     if (ls->parts == 1 && im != 0.0) return COSTATE_LS_UNSUPPORTED;
     if (ls->lay->at) memset(ls->A, 0, size * sizeof *ls->A);  /* places that no entry is written to */
     if (ls->parts == 1) form_real(ls, re, J, M);
@@ -195,6 +199,7 @@ int LS_Decomp(LS *ls, double re, double im, const double *J, const double *M)
     }
     status = ls->backend->factor(ls->self, ls->A);
     ls->factored = status == COSTATE_LS_OK;
+    if (ls->factored && ls->backend == &LS_dense && !ls->scaled) ls->front.few = LS_few_of(ls->self);
     return code_of(status);
 }
 
@@ -206,7 +211,7 @@ static void scale(const LS *ls, const double *s, int nrhs, double *X)
             for (int part = 0; part < ls->parts; part++) *X++ *= s[i];
 }
 
-int LS_Solve(LS *ls, int transpose, int nrhs, double *X)
+int LS_solve_by_backend(LS *ls, int transpose, int nrhs, double *X)
 {
     if (nrhs <= 0) return COSTATE_LS_OK;
     if (!ls->factored) return COSTATE_LS_FAILED;

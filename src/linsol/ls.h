@@ -4,6 +4,8 @@
 
 #include <costate/linsol.h>
 #include "base/pattern.h"
+#include "base/vec.h"
+#include "linsol/few.h"
 
 typedef struct LS LS;
 
@@ -21,11 +23,25 @@ int LS_Balance(LS *);
 int LS_Decomp(LS *, double re, double im, const double *J, const double *M);
 /* X (n by nrhs; complex: pairs) <- A^-1 X or A^-T X (transposed, never conjugated).  COSTATE_LS_SINGULAR when the
    result is not finite. */
-int LS_Solve(LS *, int transpose, int nrhs, double *X);
+static inline int LS_Solve(LS *, int transpose, int nrhs, double *X);
 /* out += |A| |x|, or |A|^T |x|, with the moduli of the entries of the last matrix formed; x, out: n real numbers. */
 void LS_AddModuli(const LS *, int transpose, const double *x, double *out);
 size_t LS_Bytes(const LS *);      /* memory of the factor, 0 if unknown */
 void LS_Free(LS *);               /* NULL is fine */
+
+/* The beginning of an LS.  Systems of few rows are solved from here: the calls between a step and few.c cost more than
+   they do.  few: the factors, if nothing is scaled; else NULL. */
+typedef struct { const LS_few_factors *few; long *solves; } LS_front;
+int LS_solve_by_backend(LS *, int transpose, int nrhs, double *X);
+static inline int LS_Solve(LS *ls, int transpose, int nrhs, double *X)
+{
+    const LS_front *front = (const LS_front *)(void *)ls;
+    const LS_few_factors *few = front->few;
+    if (!few || nrhs <= 0) return LS_solve_by_backend(ls, transpose, nrhs, X);
+    *front->solves += nrhs;
+    few->by->solve[!!transpose](few->n, nrhs, few->LU, few->pivot, X);
+    return all_finite((size_t)few->n * (size_t)nrhs * (size_t)few->parts, X) ? COSTATE_LS_OK : COSTATE_LS_SINGULAR;
+}
 
 /* The backend that enum costate_solver names; COSTATE_LS_AUTO looks at n and the pattern.  NULL: not built in. */
 const costate_backend *LS_Choose(int solver, int n, const costate_pattern *pattern);

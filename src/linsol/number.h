@@ -4,17 +4,18 @@
 #define COSTATE_LINSOL_NUMBER_H
 
 #include <math.h>
+#include "base/inline.h"
 
 /* |re| + |im|, as LAPACK chooses pivots */
-static inline double number_size(int parts, const double *a)
+INLINE double number_size(int parts, const double *a)
 {
     return parts == 1 ? fabs(a[0]) : fabs(a[0]) + fabs(a[1]);
 }
 
-static inline int number_is_zero(int parts, const double *a) { return a[0] == 0 && (parts == 1 || a[1] == 0); }
+INLINE int number_is_zero(int parts, const double *a) { return a[0] == 0 && (parts == 1 || a[1] == 0); }
 
 /* x -= a v */
-static inline void number_subtract(int parts, double *x, const double *a, const double *v)
+INLINE void number_subtract(int parts, double *x, const double *a, const double *v)
 {
     double re = v[0], im = parts == 2 ? v[1] : 0;
     if (parts == 1) { x[0] -= a[0] * re; return; }
@@ -27,7 +28,7 @@ static inline void number_subtract(int parts, double *x, const double *a, const 
    over the larger, and d. */
 typedef struct { double r, d; int wide; } divisor;
 
-static inline divisor divisor_of(int parts, const double *a)
+INLINE divisor divisor_of(int parts, const double *a)
 {
     if (parts == 1) return (divisor){.d = a[0]};
     int wide = fabs(a[0]) >= fabs(a[1]);
@@ -35,7 +36,7 @@ static inline divisor divisor_of(int parts, const double *a)
     return (divisor){r, wide ? a[0] + a[1] * r : a[0] * r + a[1], wide};
 }
 
-static inline void number_divide_by(int parts, double *x, const divisor *by)
+INLINE void number_divide_by(int parts, double *x, const divisor *by)
 {
     if (parts == 1) { x[0] /= by->d; return; }
     double re = by->wide ? x[0] + x[1] * by->r : x[0] * by->r + x[1];
@@ -45,13 +46,13 @@ static inline void number_divide_by(int parts, double *x, const divisor *by)
 }
 
 /* x <- x/a */
-static inline void number_divide(int parts, double *x, const double *a)
+INLINE void number_divide(int parts, double *x, const double *a)
 {
     const divisor by = divisor_of(parts, a);
     number_divide_by(parts, x, &by);
 }
 
-static inline void number_exchange(int parts, double *a, double *b)
+INLINE void number_exchange(int parts, double *a, double *b)
 {
     for (int k = 0; k < parts; k++) {
         double swap = a[k];

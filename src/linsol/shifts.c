@@ -58,14 +58,8 @@ int shifts_prepare(shifts *s, int nreal, int npair, const double *sigma)
     return matfree_prepare(s);
 }
 
-static int shifts_solve(shifts *s, LS *lu, int transpose, int m, double *X)
+int mass_divide(shifts *s, int transpose, int m, double *X)
 {
-    return shifts_code(s, s->backend, LS_Solve(lu, transpose, m, X), WHY_NOT_FINITE);
-}
-
-int mass_solve(shifts *s, int transpose, int m, double *X)
-{
-    if (!s->mass) return 0;
     s->maps->count->solves += m;
     return shifts_solve(s, s->mass, transpose, m, X);
 }
@@ -194,9 +188,7 @@ int shifts_factor(shifts *s, const linearisation *at, double h, factors **set)
     return 0;
 }
 
-int factors_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, const accuracy *to, double *X)
+int factors_iterate(shifts *s, const factors *f, int k, int transpose, int nrhs, const accuracy *to, double *X)
 {
-    if (s->fixed) return matfree_apply(s, transpose, nrhs, X);
-    if (s->matfree) return matfree_solve(s, f, k, transpose, nrhs, to, X);
-    return shifts_solve(s, f->lu[k], transpose, nrhs, X);
+    return s->fixed ? matfree_apply(s, transpose, nrhs, X) : matfree_solve(s, f, k, transpose, nrhs, to, X);
 }

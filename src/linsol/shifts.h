@@ -61,7 +61,17 @@ double shifts_sigma(const shifts *, int k, double *im);             /* sigma h o
 int shifts_failure(shifts *, const costate_backend *, int code);    /* code < 0 as a status with its message */
 int shifts_code(shifts *, const costate_backend *, int code, enum cause why);     /* code > 0: RETRY; the same on all
    processes */
-int mass_solve(shifts *, int transpose, int m, double *X);          /* M X = X, counted */
+static inline int shifts_solve(shifts *s, LS *lu, int transpose, int m, double *X)
+{
+    int code = LS_Solve(lu, transpose, m, X);
+    return code || s->maps->space.sum ? shifts_code(s, s->backend, code, WHY_NOT_FINITE) : 0;
+}
+int mass_divide(shifts *, int transpose, int m, double *X);
+/* M X = X, counted */
+static inline int mass_solve(shifts *s, int transpose, int m, double *X)
+{
+    return s->mass ? mass_divide(s, transpose, m, X) : 0;
+}
 /* Factors sigma M - J in place of M, whose factorisation is of no use if M is singular; x <- (sigma M - J)^-1 x.  RETRY
    if sigma M - J is singular; the verdict is not changed, because the caller can do without the solution. */
 int mass_shift(shifts *, double sigma, const linearisation *);
@@ -76,7 +86,13 @@ void factors_reset(factors *);                                      /* also rese
 /* *f <- factorisations for J and h; a set that is shared is replaced, not overwritten */
 int shifts_factor(shifts *, const linearisation *, double h, factors **f);
 /* X <- (sigma_k M - J)^-1 X, or transposed; complex: pairs */
-int factors_solve(shifts *, const factors *f, int k, int transpose, int nrhs, const accuracy *, double *X);
+int factors_iterate(shifts *, const factors *f, int k, int transpose, int nrhs, const accuracy *, double *X);
+static inline int factors_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, const accuracy *to,
+                                double *X)
+{
+    if (s->matfree) return factors_iterate(s, f, k, transpose, nrhs, to, X);
+    return shifts_solve(s, f->lu[k], transpose, nrhs, X);
+}
 
 /* matfree.c */
 int shifted_apply(void *, int m, const double *x, double *out);     /* m is 1; complex: real parts first */

@@ -4,14 +4,6 @@
 
 #include "maps/maps.h"
 
-int map_failed(maps *, int r, const char *of, const char *name);
-
-/* a callback's code as 0, RETRY or a status, the same in all processes; inline, as it nearly always is 0 */
-static inline int map_code(maps *a, int r, const char *of, const char *name)
-{
-    return r == 0 && !a->space.sum ? 0 : map_failed(a, r, of, name);
-}
-
 enum { DIFFERENCE_LEVELS = 4 };         /* a difference of third order may be one of values */
 
 int map_missing(maps *, const map *, const char *name, const char *way);        /* maps.c: COSTATE_MISSING, said */

@@ -131,18 +131,19 @@ static int named(const maps *a, int given, int status)
     return status;
 }
 
-int jacobian(maps *a, const costate_point *x, const double *w, double *J, double *M)
+/* the matrix that a callback of the user forms: jac, or W where a method takes any */
+static int given(maps *a, const costate_point *x, int (*call)(maps *, const costate_point *, double *), double *J)
 {
-    return named(a, jac_serves(a), formed(a, x, w, J, M));
+    TRY(call(a, x, J));
+    TRY(named(a, 1, space_finite(&a->space, a->entries, J)));
+    count_zeros(a, J);
+    return 0;
 }
 
-/* the user's W, where a method takes any matrix */
-static int given_w(maps *a, const costate_point *x, double *W)
+int jacobian(maps *a, const costate_point *x, const double *w, double *J, double *M)
 {
-    TRY(map_w(a, x, W));
-    TRY(named(a, 1, space_finite(&a->space, a->entries, W)));
-    count_zeros(a, W);
-    return 0;
+    if (a->user.jac && !a->residual) return given(a, x, map_jac, J);
+    return named(a, jac_serves(a), formed(a, x, w, J, M));
 }
 
 void linearisation_outdate(linearisation *at) { at->serial = 0; }
@@ -151,7 +152,7 @@ int linearise(maps *a, long serial, const costate_point *x, const double *w, lin
 {
     linearisation_outdate(at);
     at->t = x->t;
-    if (at->J && a->user.w) TRY(given_w(a, x, at->J));
+    if (at->J && a->user.w) TRY(given(a, x, map_w, at->J));
     else if (at->J) TRY(jacobian(a, x, w, at->J, at->M));
     else {
         memcpy(at->y, x->y, (size_t)a->n * sizeof *at->y);

@@ -41,7 +41,6 @@ struct map {
     known_point *ready;                 /* where its prepare was called last; NULL: not remembered */
     int below;                          /* differences that lie in its adjoint_tangent: 0 to 2 */
     composed *as;                       /* NULL: it is a map of the state */
-    int (*value)(maps *, const map *, const costate_point *x, double *out);
     int (*tangent)(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
     int (*adjoint)(maps *, const map *, const costate_point *x, const double *w, const costate_gradient *g);
     int (*tangents)(maps *, const map *, const costate_point *x, int m, const costate_point *dx, double *out,
@@ -297,14 +296,30 @@ int map_jac_yp(maps *, const costate_point *, double *M);           /* F_y' */
 int map_radius(maps *, const costate_point *, double *rho);
 int map_bound(maps *, const costate_point *, double *h);
 
+/* a callback's code as 0, RETRY or a status, the same in all processes; inline, as it nearly always is 0 */
+int map_failed(maps *, int r, const char *of, const char *name);
+static inline int map_code(maps *a, int r, const char *of, const char *name)
+{
+    return r == 0 && !a->space.sum ? 0 : map_failed(a, r, of, name);
+}
 static inline int map_value_at(maps *a, const map *f, const costate_point *x, double *out)
 {
-    return f->value(a, f, x, out);
+    if (f->as) return f->as->value(f->as, x, out);
+    if (f->counted) a->count->f++;
+    return map_code(a, f->user->value(x, out, f->ctx), f->name, "value");
 }
 static inline int map_value(maps *a, const map *f, double t, const double *y, double *out)
 {
     costate_point x = point(a, t, y);
     return map_value_at(a, f, &x, out);
+}
+/* x: a point of the same step, which moves to t and y */
+static inline int map_value_next(maps *a, const map *f, costate_point *x, double t, const double *y, double *out)
+{
+    x->t = t;
+    x->y = y;
+    point_side(a, x);
+    return map_value_at(a, f, x, out);
 }
 static inline int map_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
 {

@@ -71,12 +71,6 @@ static inline costate_gradient wanted(const maps *a, const costate_gradient *g)
 
 /* ---- products of the user ---- */
 
-static int given_value(maps *a, const map *f, const costate_point *x, double *out)
-{
-    counted(f, &a->count->f, 1);
-    return map_code(a, f->user->value(x, out, f->ctx), f->name, "value");
-}
-
 static int given_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
 {
     counted(f, &a->count->tangents, 1);
@@ -230,12 +224,6 @@ static int jac_adjoint(maps *a, const map *f, const costate_point *x, const doub
 
 /* ---- maps of more than the state ---- */
 
-static int composed_value(maps *a, const map *f, const costate_point *x, double *out)
-{
-    (void)a;
-    return f->as->value(f->as, x, out);
-}
-
 static int composed_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
 {
     (void)a;
@@ -263,7 +251,6 @@ map map_new(const maps *a, const costate_map *user, const char *name, int rows, 
     return (map){
         .user = user, .name = name, .rows = rows, .timed = timed, .ctx = ctx,
         .below = user->adjoint_tangent ? 0 : first ? 1 : 2,
-        .value = given_value,
         .tangent = has_tangent(user) ? given_tangent : d ? difference_tangent : no_tangent,
         .adjoint = has_adjoint(user) ? given_adjoint : d ? difference_adjoint : no_adjoint,
         .tangents = user->tangents ? given_tangents : single_tangents,
@@ -285,7 +272,6 @@ void map_by_jac(map *f)
 void map_compose(map *f, composed *as)
 {
     f->as = as;
-    f->value = composed_value;
     f->tangent = composed_tangent;
     f->adjoint = composed_adjoint;
     f->adjoint_tangent = composed_adjoint_tangent;

@@ -90,20 +90,22 @@ static int next_jacobian(const made *s, double *moved)
 }
 
 /* norm: |est| */
-static int by_next_matrix(const made *s, double h, double norm, double *again)
+static int by_next_matrix(const made *s, const next_step *next, double norm, double *again)
 {
     stepper *c = s->c;
     ros_after *a = &work(c)->after;
-    double moved, sigma = sigma_for(c, h);
+    double moved;
     TRY(next_jacobian(s, &moved));
     if (!c->maps->M && norm + moved <= 1) return 0;
+    double h = next->length(next->of, norm), sigma = sigma_for(c, h);
     TRY(shifts_factor(c->sh, &a->lin, h, &a->fac));
     TRY(factors_solve(c->sh, a->fac, 0, 0, 1, &(accuracy){.from = NULL}, a->raw));
     for (int i = 0; i < c->n; i++) a->raw[i] *= sigma;
     return norm_of(s, a->raw, again);
 }
 
-int ros_confirm(stepper *c, const record *r, const trial *t, double h, double norm, double *again)
+int ros_confirm(stepper *c, const record *r, const trial *t, const next_step *next, double norm,
+                double *again)
 {
     made s = {c, r, t, sigma_for(c, r->h), t->err};
     double size;
@@ -112,7 +114,7 @@ int ros_confirm(stepper *c, const record *r, const trial *t, double h, double no
     if (!ros_confirms(c)) return 0;
     TRY(unfiltered(&s, &size));
     if (!c->maps->M && size <= 1) return 0;
-    int status = by_next_matrix(&s, h, norm, again);
+    int status = by_next_matrix(&s, next, norm, again);
     if (status || corrects(c->maps)) ros_confirm_clear(c);      /* or the next step begins elsewhere */
     return status;
 }

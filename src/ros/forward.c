@@ -14,7 +14,7 @@
 #include "step/coupling.h"
 
 /* out = base + (1/h) M sum_j C_ij X_j, transposed M^T and C_ji */
-static inline void couple(stepper *c, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
+static void couple(stepper *c, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
                           const double *base, double *out)
 {
     size_t n = (size_t)c->n;
@@ -46,13 +46,15 @@ const double *ros_stage(const stepper *c, const record *r, int i, double *out)
     return out;
 }
 
-/* row i of A, or y+ (i = s), into out; before: Y_i-1.  The methods of the RODAS family add up their last stages. */
-static void next_point(const stepper *c, const record *r, int i, const double *before, double *out)
+/* row i of A, or y+ (i = s), into out; before: Y_i-1.  The methods of the RODAS family add up their last stages.
+   known: as of combine_known */
+INLINE void next_point(size_t known, const stepper *c, const record *r, int i, const double *before, double *out)
 {
-    size_t n = (size_t)c->n;
+    static const double one = 1;
+    size_t n = known ? known : (size_t)c->n;
     const double *w = i < c->s ? c->m->A + (size_t)i * (size_t)c->s : c->m->d;
-    if (work(c)->extends[i]) add_scaled(n, out, before, 1, r->X + (size_t)(i - 1) * n);
-    else combine(n, out, r->y, 1, i, w, r->X, n);
+    if (work(c)->extends[i]) combine_known(known, n, out, before, 1, 1, &one, r->X + (size_t)(i - 1) * n);
+    else combine_known(known, n, out, r->y, 1, i, w, r->X);
 }
 
 /* the user's matrix for r->held; it depends on nothing else, and W not on h */
@@ -93,7 +95,7 @@ int ros_time_slope(stepper *c, const record *r)
     return map_tangent(c->maps, &c->maps->rhs, &x, &dt, work(c)->ft);
 }
 
-int ros_solve(stepper *c, const factors *f, int transpose, int m, const accuracy *how, double *X)
+int ros_iterate(stepper *c, const factors *f, int transpose, int m, const accuracy *how, double *X)
 {
     accuracy to = *how;
     to.tol = c->o->krylov_tol;                             /* nothing corrects what is left */
@@ -114,7 +116,7 @@ static int quadrature(stepper *c, const record *r, int i, const double *Y, doubl
 {
     const ros_work *a = c->own;
     size_t nq = (size_t)c->nq;
-    if (!nq || (c->m->b[i] == 0 && a->error_b[i] == 0)) return 0;
+    if (c->m->b[i] == 0 && a->error_b[i] == 0) return 0;
     costate_point x = point(c->maps, r->t, r->y), e = {.t = r->h * c->m->gi[i], .y = r->X + (size_t)i * (size_t)c->n};
     TRY(map_value(c->maps, &c->maps->cost, r->t + c->m->c[i] * r->h, Y, a->r));
     if (!ros_holds(c)) {
@@ -126,20 +128,29 @@ static int quadrature(stepper *c, const record *r, int i, const double *Y, doubl
     return 0;
 }
 
-/* Y: the stage's point, the one before's where the method repeats it */
-static int stage(stepper *c, const record *r, const trial *t, const factors *lu, int i, const double **Y, double *f)
+typedef struct {                /* what the stages of a step share */
+    const factors *lu;          /* over a tape, the kept ones */
+    int timed;                  /* there is a term with f_t */
+    double per_h;               /* 1/h */
+    costate_point x;            /* of the stage, or of the one before, which some methods repeat */
+} shared;
+
+INLINE int stage(size_t known, stepper *c, const record *r, const trial *t, int i, shared *all)
 {
     const ros_work *a = c->own;
-    size_t n = (size_t)c->n;
+    size_t n = known ? known : (size_t)c->n;
     double *U = t->to.X + (size_t)i * n;
+    double *f = a->v1;
     const double *base = f;
     if (c->m->newf[i]) {
-        if (i > 0) { next_point(c, r, i, *Y, a->Y); *Y = a->Y; }
-        TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i] * r->h, *Y, f));
+        if (i > 0) next_point(known, c, r, i, all->x.y, a->Y);
+        TRY(map_value_next(c->maps, &c->maps->rhs, &all->x, r->t + c->m->c[i] * r->h, i > 0 ? a->Y : r->y, f));
     }
-    if (slopes_in_t(c)) { add_scaled(n, U, f, r->h / a->unit * c->m->gi[i], a->ft); base = U; }
-    couple(c, r->h, 0, i, 0, i, r->X, n, base, U);
-    return ros_solve(c, lu, 0, 1, &(accuracy){.from = &work(c)->step}, U);
+    if (all->timed) { add_scaled(n, U, f, r->h / a->unit * c->m->gi[i], a->ft); base = U; }
+    if (c->maps->M) couple(c, r->h, 0, i, 0, i, r->X, n, base, U);
+    else combine_known(known, n, U, base, all->per_h, i, c->m->C + (size_t)i * (size_t)c->s, r->X);
+    if (c->sh->matfree) return ros_iterate(c, all->lu, 0, 1, &(accuracy){.from = &work(c)->step}, U);
+    return factors_solve(c->sh, all->lu, 0, 0, 1, NULL, U);
 }
 
 /* err <- (1/(h gamma)) E^-1 M err, where it holds what the step before left in the constraints: see step.h. */
@@ -162,31 +173,39 @@ static double near(const stepper *c, double h)
     return pow(fabs(h - kept) / fabs(h), c->m->order) <= LEAST ? kept : h;
 }
 
-int ros_forward(stepper *c, record *r, trial *t)
+INLINE int forward(size_t known, stepper *c, record *r, trial *t)
 {
-    size_t n = (size_t)c->n, nq = (size_t)c->nq;
-    const factors *lu;                    /* over a tape, the kept ones */
-    const double *Y = r->y;
+    size_t n = known ? known : (size_t)c->n, nq = (size_t)c->nq;
+    shared all = {NULL, slopes_in_t(c), 1 / r->h, point(c->maps, r->t, r->y)};
     double *y1 = t->y1, *err = t->err;
     r->jacobian = t->serial;
     if (ros_holds(c)) r->held = t->as ? t->as->held : near(c, r->h);
     t->newton = 0;
     if (!t->as) ros_confirm_made(c, r);
-    TRY(ros_matrices(c, r, &lu));
+    TRY(ros_matrices(c, r, &all.lu));
     if (ros_holds(c) && !t->as) TRY(ros_guard(c, r, t));
-    if (!t->started && slopes_in_t(c)) TRY(ros_time_slope(c, r));
+    if (!t->started && all.timed) TRY(ros_time_slope(c, r));
     t->started = 1;
     guesses_clear(&work(c)->step);       /* a recomputed step knows no other steps */
     if (nq) memcpy(y1 + n, r->y + n, nq * sizeof *y1);
     if (nq) memset(err + n, 0, nq * sizeof *err);
     for (int i = 0; i < c->s; i++) {
-        TRY(stage(c, r, t, lu, i, &Y, work(c)->v1));
-        TRY(quadrature(c, r, i, Y, y1 + n, err + n));
+        TRY(stage(known, c, r, t, i, &all));
+        if (nq) TRY(quadrature(c, r, i, all.x.y, y1 + n, err + n));
     }
-    next_point(c, r, c->s, Y, y1);
+    next_point(known, c, r, c->s, all.x.y, y1);
     if (!t->estimate) return 0;
-    combine(n, err, NULL, 1, c->s, c->m->est.e, r->X, n);
+    combine_known(known, n, err, NULL, 1, c->s, c->m->est.e, r->X);
     return filter(c, r, err);
+}
+
+#define FORWARD(known) static int forward_n_##known(stepper *c, record *r, trial *t) { return forward(known, c, r, t); }
+FORWARD(0) FORWARD(1) FORWARD(2) FORWARD(3) FORWARD(4) FORWARD(5) FORWARD(6) FORWARD(7) FORWARD(8)
+
+int ros_forward(stepper *c, record *r, trial *t)
+{
+    static int (*const by_size[KNOWN + 1])(stepper *, record *, trial *) = BY_KNOWN(forward_n);
+    return by_size[IS_KNOWN(c->n)](c, r, t);
 }
 
 int ros_estimate(stepper *c, const record *r, const directions *d, int j, double *err)

@@ -56,7 +56,7 @@ void ros_guard_remark(const stepper *, int failed, char *text, size_t room);
 static inline int ros_confirms(const stepper *c) { return !c->sh->matfree && !c->sh->held; }
 void ros_confirm_layout(stepper *, cursor *);
 void ros_confirm_clear(stepper *);                  /* what is known of the next step counts no more */
-int ros_confirm(stepper *, const record *, const trial *, double h, double norm, double *again);
+int ros_confirm(stepper *, const record *, const trial *, const next_step *, double norm, double *again);
 void ros_confirm_made(stepper *, const record *);   /* takes J and E of this step from there, where they are */
 int ros_forward(stepper *, record *, trial *);
 int ros_tangent(stepper *, const record *, const directions *);
@@ -71,7 +71,11 @@ void ros_coupling(stepper *, double h, int transpose, int i, int from, int to, c
    where the matrix is held, without U_i/gamma */
 void ros_slope(const stepper *, int i, const double *X, size_t stride, double *out);
 const double *ros_stage(const stepper *, const record *, int i, double *out);   /* Y_i = y + sum a_ij U_j */
-int ros_solve(stepper *, const factors *, int transpose, int m, const accuracy *, double *X);   /* to krylov_tol */
+int ros_iterate(stepper *, const factors *, int transpose, int m, const accuracy *, double *X);   /* to krylov_tol */
+static inline int ros_solve(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *X)
+{
+    return c->sh->matfree ? ros_iterate(c, f, transpose, m, to, X) : factors_solve(c->sh, f, 0, transpose, m, to, X);
+}
 /* x_0, e'_i along direction j; x_i along all, in work(c)->columns */
 costate_point ros_start_direction(const stepper *, const directions *, int j);
 static inline costate_point ros_matrix_direction(const stepper *c, const directions *d, int i, int j)

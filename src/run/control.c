@@ -50,10 +50,10 @@ double next_h(costate *c, const run *x, double judged, double err)
 {
     int fixed = c->o.controller == COSTATE_FIXED;
     double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, err, judged);
-    if (!fixed) factor = fmin(factor, fmax(1, x->k.converges / judged));
+    if (!fixed) factor = less(factor, more(1, x->k.converges / judged));
     if (c->st.F->keep) factor = c->st.F->keep(&c->st, factor);
     double h = proposal(judged, fabs(x->h_free), x->k.rejected, factor);
-    return c->in.dir * fmax(fmin(fixed ? c->o.h0 : h, c->in.hmax), c->in.hmin);
+    return c->in.dir * more(less(fixed ? c->o.h0 : h, c->in.hmax), c->in.hmin);
 }
 
 /* The shortest step that differs from none when added to t0, with room for its stages. */

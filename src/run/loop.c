@@ -176,7 +176,7 @@ static int next_slot(costate *c, run *x)
 static int accept(costate *c, run *x, double err)
 {
     if (x->d) TRY(frozen(&c->v, step_left(&c->st, &x->now, 0, x->d->m)));
-    TRY(relaxed_tangents(c, x));
+    if (x->d) TRY(relaxed_tangents(c, x));
     if (x->tape) TRY(space_agree(&c->maps.space, tape_commit(&c->st, x->tape, &x->now)));
     c->count.accepted++;
     x->t = x->now.part > 0 ? end_of(x->t, x->low, x->now.part * x->now.h, &x->end_low) : x->now.end;
@@ -224,7 +224,7 @@ static int try_judged(costate *c, run *x)
     if (!(err <= 1)) return too_large(c, x, err);
     x->judged = x->h;
     if (c->watch.count > 0) TRY(watched(c, x, err));
-    TRY(correct_step(c, x));
+    if (corrects(&c->maps)) TRY(correct_step(c, x));
     return accept(c, x, err);
 }
 

@@ -67,12 +67,21 @@ static int try_tangents(costate *c, run *x, double *err)
     return judged && c->o.controller != COSTATE_FIXED ? tangent_norm(c, x, err) : 0;
 }
 
+typedef struct { costate *c; const run *x; } this_try;
+
+static double length_of_next(const void *of, double err)
+{
+    const this_try *a = of;
+    return next_h(a->c, a->x, fabs(a->x->h), err);
+}
+
 /* The estimate by what is known at the end of the step, where that is much larger. */
 static int confirmed(costate *c, const run *x, double *err)
 {
     double again;
     if (!c->st.F->confirm || !(*err <= 1)) return 0;
-    int status = c->st.F->confirm(&c->st, &x->now, &x->by, next_h(c, x, fabs(x->h), *err), *err, &again);
+    next_step next = {length_of_next, &(this_try){c, x}};
+    int status = c->st.F->confirm(&c->st, &x->now, &x->by, &next, *err, &again);
     if (status == RETRY || status == COSTATE_NO_MEMORY) { no_error(c); return 0; }      /* the next step will see */
     TRY(status);
     *err = confirmed_norm(*err, again);

@@ -79,6 +79,11 @@ static inline int cut_by(trial *t, double factor, int status)
     return status;
 }
 
+typedef struct {                /* the step that would follow one with this error norm; few steps ask */
+    double (*length)(const void *of, double norm);
+    const void *of;
+} next_step;
+
 typedef struct {                /* m directions through a step */
     int m;
     int stages;                 /* 1: compute Xd also of stages that do not enter V1, for dense output or estimates */
@@ -182,9 +187,9 @@ struct family {
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
     int (*stiff_part)(stepper *, const record *, double *x);    /* x <- x - sigma (sigma M - J)^-1 M x, for estimates of
                                                                     the step just made; may be NULL */
-    /* *again <- the error norm of the step just made by the matrix at its end, or 0; norm: that of its estimate; h: of
-       the next step; may be NULL */
-    int (*confirm)(stepper *, const record *, const trial *, double h, double norm, double *again);
+    /* *again <- the error norm of the step just made by the matrix at its end, or 0; norm: that of its estimate; may be
+       NULL */
+    int (*confirm)(stepper *, const record *, const trial *, const next_step *, double norm, double *again);
     int (*longest)(stepper *, const record *, trial *, double *h);  /* *h <- the longest stable step; may be NULL */
     /* stabilised methods: the largest h rho that their degrees permit, where |y| is `size` tolerances */
     double (*reach)(const member_method *, int differentiated, double size);

@@ -63,7 +63,7 @@ static void vectors(void **state)
                 }
             }
     for (int k = 0; k < LENGTHS; k++)
-        for (int size = 1; size <= 4; size++)
+        for (int size = 1; size <= 8; size++)
             for (int onto = 0; onto < 2; onto++) {
                 size_t n = lengths[k];
                 for (size_t i = 0; i < n * (size_t)size; i++) out[i] = onto ? z[i % LONGEST] : 0;

@@ -18,7 +18,18 @@ static const standard runs[] = {
     {"ESDIRK, gradient", "kvaerno43", "hires", 1e-6, 0.2, 1, 0},
     {"SDIRK, states only, gradient", "sdirk4b", "orego", 1e-6, 0.1, 1, COSTATE_STATES_ONLY},
     {"stabilised, forward", "rock4", "detest_B2", 1e-6, 1, 0, 0},
-    {"checkpoints, gradient", "tsit5", "lv", 1e-9, 1, 1, COSTATE_CHECKPOINTS}
+    {"checkpoints, gradient", "tsit5", "lv", 1e-9, 1, 1, COSTATE_CHECKPOINTS},
+    /* small systems, in which what is around the arithmetic counts most: n = 2, 3, 8 */
+    {"n = 2, Rosenbrock", "rodas4", "vdpol_1e3", 1e-6, 1, 0, 0},
+    {"n = 2, three stages", "radau2a", "vdpol_1e3", 1e-6, 1, 0, 0},
+    {"n = 2, ESDIRK", "kvaerno43", "vdpol_1e3", 1e-6, 1, 0, 0},
+    {"n = 2, chosen method, stiff", "auto", "vdpol_1e3", 1e-6, 1, 0, 0},
+    {"n = 2, chosen method, not stiff", "auto", "lv", 1e-8, 1, 0, 0},
+    {"n = 2, high order", "dopri853", "lv", 1e-8, 1, 0, 0},
+    {"n = 3, Rosenbrock", "rodas4", "rober_4e7", 1e-6, 1, 0, 0},
+    {"n = 3, five stages", "radau2a5", "rober_4e7", 1e-8, 1, 0, 0},
+    {"n = 8, three stages", "radau2a", "hires", 1e-6, 1, 0, 0},
+    {"n = 8, chosen method, gradient", "auto", "hires", 1e-6, 1, 1, 0}
 };
 enum { RUNS = sizeof runs / sizeof *runs, N_MOST = 64 };
 

@@ -1,4 +1,4 @@
-"""Instructions of ten small standard runs are those of counts.json to 2 %: a slow-down is seen when it is made.
+"""Instructions of twenty small standard runs are those of counts.json to 2 %: a slow-down is seen when it is made.
 
     test_counts.py COUNTED "COMPILER VERSION" BUILDTYPE SANITIZE [--write]
 

@@ -1,0 +1,19 @@
+/* inline.h - functions that are compiled once for each small n, so that loops over n unroll and stay in registers. */
+#ifndef COSTATE_BASE_INLINE_H
+#define COSTATE_BASE_INLINE_H
+
+/* Constants reach the loops of a function only where it is inlined, and compilers refuse that for large ones. */
+#ifdef __GNUC__
+#define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static inline
+#endif
+
+/* The largest n with functions of its own: with more unknowns the arithmetic costs more than what is around it. */
+enum { KNOWN = 8 };
+
+/* The list of f_0, which is for any n, and f_1 to f_8, in which IS_KNOWN(n) finds the one to call. */
+#define BY_KNOWN(f) {f##_0, f##_1, f##_2, f##_3, f##_4, f##_5, f##_6, f##_7, f##_8}
+#define IS_KNOWN(n) ((n) <= KNOWN ? (n) : 0)
+
+#endif
