@@ -46,6 +46,21 @@ static void test_exponential(void **state)
     for (int k = -1000; k <= 1000; k++) assert_true(exp2_of(k) == ldexp(1, k));
 }
 
+/* near |r| = 1/2, where a term too few would show, errors are those of rounding: without a bias */
+static void test_exponential_has_no_bias(void **state)
+{
+    enum { COUNT = 100000 };
+    (void)state;
+    for (int side = -1; side <= 1; side += 2) {
+        double sum = 0;
+        for (int k = 0; k < COUNT; k++) {
+            double x = side * (0.48 + 0.02 * k / COUNT), exact = exp2(x);
+            sum += (exp2_of(x) - exact) / (DBL_EPSILON * exact);
+        }
+        assert_true(fabs(sum / COUNT) < 0.2);
+    }
+}
+
 /* a compiler may take several numbers at once in a loop; through a volatile it takes one */
 static void test_several_have_the_bits_of_one(void **state)
 {
@@ -72,6 +87,7 @@ int main(void)
         cmocka_unit_test(test_logarithm),
         cmocka_unit_test(test_logarithm_near_one),
         cmocka_unit_test(test_exponential),
+        cmocka_unit_test(test_exponential_has_no_bias),
         cmocka_unit_test(test_several_have_the_bits_of_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
