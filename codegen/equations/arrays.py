@@ -145,9 +145,10 @@ class Arrays:
     def is_table(self, A):
         return self.nodes[A][0] == "arr" and all(self.const(a) is not None for a in self.nodes[A][1:])
 
-    def loaded(self, roots):
-        """(keys of variables, sorted, spaces of blocks) below roots; variables of a block are not among the first"""
-        variables, spaces, seen, stack = set(), set(), set(), list(roots)
+    def loaded(self, roots, given=()):
+        """(keys of variables, sorted, spaces of blocks) below roots, but not below other nodes of given; variables of a
+        block are not among the first"""
+        variables, spaces, seen, stack = set(), set(), set(given) - set(roots), list(roots)
         while stack:
             a = stack.pop()
             if a in seen:

@@ -113,28 +113,40 @@ class Body(ArrayText):
 
     def _level(self, where, members, lines, indent):
         """Temporaries whose context begins with `where`, as soon as what they need is there; then the targets there."""
-        waiting, done = list(members), set()
+        for condition, inside in self.units(where, members):
+            self.unit(where, condition, inside, lines, indent)
+        for t in self.targets:
+            guard = (t.guard,) if t.guard else ()
+            if guard == where:
+                self.assign(t, lines, indent)
+        if not where:
+            self._guards_without_temporaries(members, lines, indent)
+
+    def units(self, where, members):
+        """What stands at this level, in its order: (None, [a temporary]), or a block as (condition, its members)"""
+        waiting, done, units = list(members), set(), []
         inside = set(members)
         while waiting:
             left = []
             for a in waiting:
                 if self.context[a] == where and not (self.needs[a] & inside) - done:
-                    self._temporary(a, lines, indent)
+                    units.append((None, [a]))
                     done.add(a)
                 else:
                     left.append(a)
             waiting = left
             if waiting:
-                first = self._block(where, waiting, inside, done)
-                self._branch(where + (first[0],), first[1], lines, indent)
-                done |= set(first[1])
+                units.append(self._block(where, waiting, inside, done))
+                done |= set(units[-1][1])
                 waiting = [a for a in waiting if a not in done]
-        for t in self.targets:
-            guard = (t.guard,) if t.guard else ()
-            if guard == where:
-                self._assign(t, lines, indent)
-        if not where:
-            self._guards_without_temporaries(members, lines, indent)
+        return units
+
+    def unit(self, where, condition, members, lines, indent):
+        """Adds the statements of one of units(where)"""
+        if condition is None:
+            self._temporary(members[0], lines, indent)
+        else:
+            self._branch(where + (condition,), members, lines, indent)
 
     def _block(self, where, waiting, inside, done):
         """(condition, members): those under one condition that can be computed now; the largest such block"""
@@ -175,11 +187,11 @@ class Body(ArrayText):
                 continue
             one = [t for t in self.targets if t.guard == guard]
             if len(one) == 1:
-                self._assign(one[0], lines, indent, f"if ({guard}) ")
+                self.assign(one[0], lines, indent, f"if ({guard}) ")
                 continue
             lines.append(f"{indent}if ({guard}) {{")
             for t in one:
-                self._assign(t, lines, indent + "    ")
+                self.assign(t, lines, indent + "    ")
             lines.append(f"{indent}}}")
 
     def _temporary(self, a, lines, indent):
@@ -201,7 +213,7 @@ class Body(ArrayText):
         self.count += 1
         return f"{self.prefix}{self.count}"
 
-    def _assign(self, t, lines, indent, before=""):
+    def assign(self, t, lines, indent, before=""):
         if t.block:
             text = self._outer(t.node, t.sign, f"{t.lhs} + {t.block.first}", t.block.by_row, t.block.by_column)
             self._wrap(f"{indent}{before}{text};", lines, indent)

@@ -3,13 +3,14 @@ maps of several members side by side."""
 from . import fortran, lanes, start_limit
 from .about import about
 from .array_text import HELPERS
-from .body import Body, Target, constant
+from .body import Target, constant
 from .elimination import compressed, elimination_of
-from .functions import Writer, function, nothing
+from .functions import Writer, nothing
 from .formulas import added, after, by_columns, defaults, has_costs, jacobians, only_products, start
 from .header import RESERVED, comment, header, kinds, quoted
 from .model import ANY_MODE
 from .names import Names, identifier, listed, prefix, public
+from .pieces import PIECE
 from .tables import Tables, in_tables
 
 AT_START = ("", ", .at_start = COSTATE_START_FIRE", ", .at_start = COSTATE_START_IGNORE")
@@ -100,7 +101,7 @@ class File:
         place = {k: i for i, k in enumerate(self.pattern)}
         text = []
         if tables:
-            text.append(tables.jacobian(place, len(self.pattern)) + "\n" + self.function(
+            text.append(tables.jacobian(place, len(self.pattern)) + "\n" + self.writer.printed(
                 "jac", ("const costate_point *x", "double *restrict J"),
                 [Target(f"J[{place[k]}]", "+=", a) for k, a in parts["jac"].items()],
                 "    const int code = reactions_jac(x, J, ctx);\n    if (code) return code;\n"))
@@ -109,7 +110,7 @@ class File:
             self.of_jacobian[name] = targets
             title = "df/dy" if not m.implicit else "dF/dy" if name == "jac" else "dF/dy'"
             text.append(f"/* {title}{'' if self.dense else ', in the pattern below'} */\n"
-                        + self.function(name, ("const costate_point *x", "double *restrict J"), targets))
+                        + self.writer.printed(name, ("const costate_point *x", "double *restrict J"), targets))
         if m.mass:
             entries = sorted((place[k], v) for k, v in m.mass.items())
             lines = "".join(f"    M[{k}] = {constant(v)};\n" for k, v in entries)
@@ -121,11 +122,6 @@ class File:
                         + f"static const costate_pattern pattern = {{{n}, column, row}};\n")
         self.parts.append(heading("Jacobian" + (", mass matrix" if m.mass else "")) + "\n".join(text))
         return list(parts)
-
-    def function(self, name, arguments, targets, begin=""):
-        body = Body(self.g, targets, self.names.variable)
-        loads = self.names.loads(self.g, [t.node for t in body.targets]).text
-        return function(name, arguments, begin + loads + body.text() + "\n")
 
     # ---- events ----
 
@@ -227,6 +223,7 @@ class File:
         text += "#include <stdlib.h>\n#include <string.h>\n\n" if backend else "\n"
         if self.writer.longest and self.uses(": zeros"):
             text += f"static const double zeros[{self.writer.longest}];     /* for directions that are NULL */\n\n"
+        text += PIECE * self.uses("PIECE ")
         text += "".join(text_of + "\n" for helper, text_of in HELPERS.items() if self.uses(helper + "("))
         for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):
             if any(x.callbacks.get(product) == f"no_{product}" for x in self.maps):

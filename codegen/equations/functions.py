@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from .arrays import ARRAYS
 from .body import Body, Target
 from .nodes import CONDITIONS, LEAVES
+from .pieces import Pieces, is_long, opened
 
 INPUTS = ("y", "yp", "p", "t", "m")              # what a map is differentiated with respect to
 STATES = ("y", "yp")
@@ -141,15 +142,22 @@ class Writer:
         self._function(m, product, name, everything, begin)
 
     def _function(self, m, product, name, targets, begin="", register=True):
-        body = Body(self.g, targets, self.names.variable)
-        text = body.text()
-        loads = self.names.loads(self.g, [t.node for t in body.targets])         # as printed: x^2 - x*x is 0
-        self.longest = max([self.longest, *loads.lengths])
-        whole = begin + _opened(targets, "    ") + loads.text + text + "\n"
-        m.text.append(function(name, SIGNATURES[product], whole))
+        m.text.append(self.printed(name, SIGNATURES[product], targets, begin))
         m.targets[name] = targets
         if register:
             m.callbacks[product] = name
+
+    def printed(self, name, arguments, targets, begin=""):
+        """A callback that computes targets; one that is long with its pieces before it"""
+        body = Body(self.g, targets, self.names.variable)
+        if is_long(body):
+            pieces = Pieces(name, arguments, body, self.names)
+            self.longest = max([self.longest, *pieces.lengths])
+            return "\n".join([*pieces.functions, function(name, arguments, begin + pieces.array() + pieces.text())])
+        text = body.text()
+        loads = self.names.loads(self.g, [t.node for t in body.targets])         # as printed: x^2 - x*x is 0
+        self.longest = max([self.longest, *loads.lengths])
+        return function(name, arguments, begin + opened([t.guard for t in targets]) + loads.text + text + "\n")
 
     def _several(self, m, product, targets):
         """Several columns in one call, if much of the work depends on the point alone"""
@@ -176,17 +184,28 @@ class Writer:
         """given: the nodes that the columns share, with the variables that stand for them; inside: targets of one
         column"""
         g, names, name = self.g, self.names, f"{m.name}_{product}"
+        step = {"tangents": f"dx++, out += {len(m.nodes)}", "adjoints": f"g++, w += {len(m.nodes)}"}[product]
+        loop = f"    for (int i = 0; i < count; i++, {step}) {{\n"
+        column = Body(g, inside, names.variable, indent=" " * 8)
+        point = Body(g, [Target(f"given[{g.nodes[v][2]}]", "=", a) for a, v in given.items()], names.variable)
+        m.callbacks[product] = name
+        if is_long(column) or is_long(point):
+            parts = [Pieces(f"{name}_point", (POINT, "double *given"), point, names),
+                     Pieces(name, (*SIGNATURES[product], "const double *given"), column, names, "xdeg")]
+            self.longest = max([self.longest, *parts[1].lengths])
+            count = max(g.nodes[v][2] for v in given.values()) + 1
+            whole = f"    double given[{count}];\n" + parts[0].array(parts[1]) + parts[0].text() + loop + \
+                parts[1].text(" " * 8) + "    }\n"
+            m.text += [*parts[0].functions, *parts[1].functions, function(name, SIGNATURES[product], whole)]
+            return
         shared = {a: names.variable(g.nodes[v]) for a, v in given.items()}
         nodes = [*shared, *(t.node for t in inside)]
         directions = names.loads(g, nodes, "de", " " * 8)
         self.longest = max([self.longest, *directions.lengths])
-        step = {"tangents": f"dx++, out += {len(m.nodes)}", "adjoints": f"g++, w += {len(m.nodes)}"}[product]
         whole = names.loads(g, nodes, "x").text \
-            + Body(g, [], names.variable, shared, "s__", keep=shared).text() \
-            + f"\n    for (int i = 0; i < count; i++, {step}) {{\n" + _opened(inside, " " * 8) + directions.text \
-            + Body(g, inside, names.variable, indent=" " * 8).text() + "\n    }\n"
+            + Body(g, [], names.variable, shared, "s__", keep=shared).text() + "\n" + loop \
+            + opened([t.guard for t in inside], " " * 8) + directions.text + column.text() + "\n    }\n"
         m.text.append(function(name, SIGNATURES[product], whole))
-        m.callbacks[product] = name
 
     # ---- products that are zero ----
 
@@ -227,9 +246,3 @@ def signature(name, arguments):
     start = f"static int {name}("
     at = line.rfind(", ", 0, 118) + 1
     return line[:at] + "\n" + " " * len(start) + line[at + 1:]
-
-
-def _opened(targets, indent):
-    """Declarations of the arrays of gradients that targets add to"""
-    arrays = dict.fromkeys(t.guard for t in targets if t.guard and "->" not in t.guard)
-    return "".join(f"{indent}double *restrict {a} = g->{a[1:]};\n" for a in arrays)

@@ -9,6 +9,7 @@ from ..real import Refused
 from .body import Body, Target
 from .functions import DIRECTIONS
 from .names import listed, prefix
+from .pieces import cut, is_long, section, slots, soon, taken, units_of
 
 SIZES = (2, 4, 8)
 MOST = 8
@@ -114,7 +115,7 @@ class Lanes:
         self._one(name, arguments, m.targets[name], begin, backward)
 
     def _one(self, name, arguments, targets, begin, backward):
-        if not backward:
+        if not backward or is_long(Body(self.g, targets, self._variable)):
             self._inline(name + "_of", arguments, [_in_lane(t) for t in targets], begin)
             return
         text = begin
@@ -153,7 +154,8 @@ class Lanes:
             given = {t.node: g.v("given", k) for k, t in enumerate(calls)}
             targets = [Target(t.lhs, t.op, a, t.guard)
                        for t, a in zip(targets, g.rebuilt([t.node for t in targets], {}, given))]
-        loops += self._loop(targets, arrays)
+        body = Body(g, targets, self._variable, indent=" " * 8)
+        loops += self._loops(body, arrays) if is_long(body) else self._loop(targets, arrays)
         self.parts.append(_function(name, arguments, begin + "".join(arrays) + loops))
 
     def _calls(self, targets):
@@ -169,37 +171,58 @@ class Lanes:
     def _loop(self, targets, arrays):
         """One loop over lanes; arrays: declarations before it, as keys"""
         body = Body(self.g, targets, self._variable, indent=" " * 8)
-        loads, body = self._loads([t.node for t in body.targets], arrays), body.text() + "\n"
+        keys = self.g.variables([t.node for t in body.targets])
+        return self._over_lanes(self._loads(keys, arrays), body.text() + "\n")
+
+    @staticmethod
+    def _over_lanes(loads, body, indent="    "):
         branches = re.sub(r"if \(to_[yp]\)", "", body)
         before = ""
         if set(re.findall(r"\b([a-z]\w*) ?\(", branches)) <= IN_VECTORS and "if (" not in branches:
             before = PRAGMA_OF_ROOTS if "sqrt(" in body else PRAGMA
-        return before + "    for (int l = 0; l < L; l++) {\n" + loads + body + "    }\n"
+        return before + f"{indent}for (int l = 0; l < L; l++) {{\n{loads}{body}{indent}}}\n"
 
     def _variable(self, key):
         return f"w_{key[2]}" if key[1] == "w" else self.names.variable(key)
 
-    def _loads(self, nodes, arrays):
+    def _loops(self, body, arrays):
+        """A long function as several loops; temporaries that others use are passed in an array s.  Loops for a gradient
+        are left out as a whole where it is not requested."""
+        pieces = [[unit for unit in piece if unit.guard == guard]
+                  for piece in cut(soon(units_of(body, " " * 8, " " * 12)))
+                  for guard in sorted({unit.guard for unit in piece}, key=lambda guard: guard or "")]
+        place, count = slots(pieces)
+        kept, text = {a: f"s[{k}*L + l]" for a, k in place.items()}, ""
+        for piece in pieces:
+            keys, _ = self.g.loaded([a for unit in piece for a in unit.roots], body.temporary)
+            uses = {a for unit in piece for a in unit.uses} - {a for unit in piece for a in unit.makes}
+            guard = piece[0].guard
+            indent = " " * (12 if guard else 8)
+            loop = self._over_lanes(self._loads(keys, arrays, indent) + taken(uses, indent, body.texts, kept),
+                                    section(piece, indent, body.texts, kept), indent[4:])
+            text += f"    if ({guard}) {{\n{loop}    }}\n" if guard else loop
+        return f"    _Alignas(64) double s[{count}*COSTATE_LANES_MOST];\n" * bool(count) + text
+
+    def _loads(self, keys, arrays, indent=" " * 8):
         """Declarations of the variables of lane l; those of their arrays are added to arrays"""
         lines = []
-        keys = self.g.variables(nodes)
         for q, point in (("", "x"), ("d", "dx"), ("e", "ex")):
             for space in ("y", "p"):
                 these = [k for k in keys if k[1] == q + space]
                 if these:
                     self._array(arrays, q, point, space)
-                self._load(lines, these, q + space)
+                self._load(lines, these, q + space, indent)
             if any(k[1] == q + "t" for k in keys):
                 self._array(arrays, q, point, "t")
-                lines.append(f"        const double {q}t = {q}ts[l];")
-        self._load(lines, [k for k in keys if k[1] == "w"], "w")
-        self._load(lines, [k for k in keys if k[1] == "given"], "called")
+                lines.append(f"{indent}const double {q}t = {q}ts[l];")
+        self._load(lines, [k for k in keys if k[1] == "w"], "w", indent)
+        self._load(lines, [k for k in keys if k[1] == "given"], "called", indent)
         return "".join(line + "\n" for line in lines)
 
-    def _load(self, lines, keys, array):
+    def _load(self, lines, keys, array, indent):
         if keys:
-            lines += listed(" " * 8 + "const double ", [f"{self._variable(k)} = {array}[{k[2]}*L + l]" for k in keys],
-                            ";", 12)
+            lines += listed(indent + "const double ", [f"{self._variable(k)} = {array}[{k[2]}*L + l]" for k in keys],
+                            ";", len(indent) + 4)
 
     def _array(self, arrays, q, point, space):
         given = f"{point}->{space}"

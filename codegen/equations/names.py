@@ -100,11 +100,12 @@ class Names:
             return space
         return self.of[space, index]
 
-    def loads(self, graph, roots, of="xde", indent="    "):
-        """Declarations of the variables that roots use: of the point x, of the directions d and e"""
+    def loads(self, graph, roots, of="xde", indent="    ", given=()):
+        """Declarations of the variables that roots use: of the point x, of the directions d and e, and g, of what is
+        in the array `given`; given: nodes whose variables are not wanted"""
         lines, lengths = [], []
-        keys, blocks = graph.loaded(roots)
-        for q in of:
+        keys, blocks = graph.loaded(roots, given)
+        for q in of.replace("g", ""):
             before, point = q.replace("x", ""), {"x": "x", "d": "dx", "e": "ex"}[q]
             for space in ("y", "yp", "p", "m"):
                 these = [k for k in keys if k[1] == before + space]
@@ -117,6 +118,8 @@ class Names:
                 lines.append(f"{indent}const double {before}t = {point}->t;")
         if "x" in of and any(k[1] == "mode" for k in keys):
             lines.append(f"{indent}const int mode = x->mode;")
+        if "g" in of:
+            self._load(lines, [k for k in keys if k[1] == "given"], lambda k: f"given[{k[2]}]", indent)
         return Loads("".join(line + "\n" for line in lines), lengths)
 
     def length(self, space):

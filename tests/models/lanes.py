@@ -13,6 +13,7 @@ from compiled import need_library, program, root, run, sanitize  # noqa: E402
 
 from cases import Skipped, run_all  # noqa: E402
 from codegen import command  # noqa: E402
+from codegen.equations import pieces  # noqa: E402
 
 SHIPPED = ["pollution", "hires", "robertson_ode", "lotka_volterra", "oregonator", "van_der_pol", "reactor"]
 OTHERS = {
@@ -279,6 +280,16 @@ def test_optimised_code_has_the_bits_of_single_members():
 
 def test_code_that_is_not_optimised_has_them_too():
     same_bits("-O0")
+
+
+def test_functions_in_pieces_have_them_too():
+    """as those of large models, here with a few lines in each"""
+    before = pieces.WHOLE, pieces.LENGTH
+    pieces.WHOLE, pieces.LENGTH = 0, 3
+    try:
+        same_bits("-O1", "-fno-math-errno")
+    finally:
+        pieces.WHOLE, pieces.LENGTH = before
 
 
 def test_models_that_lanes_do_not_serve():

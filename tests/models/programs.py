@@ -15,7 +15,7 @@ from compiled import FLAGS, build, compiler, need_library, root, run, sanitize  
 import drafts  # noqa: E402
 import random_files  # noqa: E402
 from cases import fails, run_all  # noqa: E402
-from codegen.equations import byte_code, c_file, kpp, read  # noqa: E402
+from codegen.equations import byte_code, c_file, kpp, pieces, read  # noqa: E402
 from codegen.real import Refused  # noqa: E402
 
 HERE = os.path.join(root, "tests", "models")
@@ -28,6 +28,7 @@ DAMAGES = 2000 if os.environ.get("COSTATE_TESTS") == "all" else 300          # o
 ENDS = {"bouncing_ball": 2, "cascade": 2, "dosing": 30, "drug": 30, "friction": 6, "hares": 5, "hires": 5, "kepler": 3,
         "lotka_volterra": 5, "pollution": 20, "population": 5, "reactor": 1, "robertson_dae": 10, "robertson_ode": 10,
         "thermostat": 20, "van_der_pol": 5, "pendulum": 1, "battery": 1}
+IN_PIECES = ("oregonator", "reactor", "robertson_dae")       # with columns at once, calls, a mass matrix
 OTHERS = {"residual": """parameter k = 2
 memory d = 1
 state x = 1, v
@@ -100,6 +101,19 @@ def test_models_have_the_same_bits():
 
 def test_what_else_there_is_has_the_same_bits():
     compared({name: read.parse(text, name + ".eq") for name, text in OTHERS.items()})
+
+
+def test_functions_in_pieces_have_the_same_bits():
+    """as those of large models, here with a few lines in each"""
+    before = pieces.WHOLE, pieces.LENGTH
+    pieces.WHOLE, pieces.LENGTH = 0, 3
+    try:
+        models = {name: read.parse(OTHERS[name], name + ".eq") for name in ("residual", "tables")}
+        models |= {name: read.read(os.path.join(root, "models", name + ".eq")) for name in IN_PIECES}
+        models |= {f"m{k}": read.parse(random_files.Case(k).text(), "m.eq") for k in range(FILES // 2)}
+        compared(models | {"of_network": networks()["of_network"]})
+    finally:
+        pieces.WHOLE, pieces.LENGTH = before
 
 
 def networks():

@@ -543,6 +543,20 @@ def test_options_of_the_compiler():
         assert child(show, **{"CC": "cc", "CFLAGS": "", **environment}).strip() == wanted
 
 
+def test_long_models_are_optimised_less():
+    """-O1 above a size, unless CFLAGS choose another level"""
+    show = """if True:
+        import costate
+        from costate import _compile
+        run, seen, _compile.LONG = _compile.run, [], {long}
+        _compile.run = lambda words, *more, **names: (seen.append(words), run(words, *more, **names))[1]
+        costate.Model("state x = 1\\nx' = -x", compiled=True)
+        print(*[word for word in seen[-1] if word.startswith('-O')])"""
+    for long, flags, wanted in ((10**6, "", "-O3"), (10, "", "-O1"), (10, "-O0", "-O0")):
+        place = tempfile.mkdtemp(dir=PLACE.name)
+        assert child(show.format(long=long), CC="cc", CFLAGS=flags, COSTATE_CACHE=place).strip() == wanted
+
+
 def test_the_place_of_the_cache():
     home = tempfile.mkdtemp(dir=PLACE.name)
     print_place = "from costate._compile import user_cache; print(user_cache())"
