@@ -1,4 +1,5 @@
 """The library as cffi sees it: its statuses as exceptions, methods, options, arrays."""
+import functools
 import os
 import re
 
@@ -66,7 +67,11 @@ MISSING = re.compile(r"(rhs|residual|cost|after_step\.\w+|event\[(\d+)\]\.(\w+))
 
 def said(pointer):
     """a sentence of the library, in the words of the package"""
-    sentence = text(pointer)
+    return in_words(text(pointer))
+
+
+@functools.lru_cache(64)                # nearly always the same one
+def in_words(sentence):
     found = MISSING.fullmatch(sentence)
     if found and found[1].startswith("after_step"):
         return (f"Method {found[5]} needs derivatives of the map after each step here that it does not have: give it a "

@@ -774,10 +774,11 @@ class Run(OfRun, _tapes.Continued):
         self._b.scales.between(self.t0, self._t1)
         if self._looked or self._tape is None:
             return
-        points = self._points()
+        events = self.events[:POINTS] if self._b.others else ()
+        points = self._points() if self._b.bounds or events else []       # none, where all is compiled
         for bound in self._b.bounds:
             bound.look_over(points)
-        for t, number, before, _ in self.events[:POINTS] if self._b.others else ():
+        for t, number, before, _ in events:
             for bound in self._b.others[number].slots.values():
                 bound.look_over([(t, before, self._p, *points[-1][3:])])
         self._looked = True
