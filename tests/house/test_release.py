@@ -36,6 +36,8 @@ def test_versions_agree():
         "include/costate/costate.h": found(r'#define COSTATE_VERSION "([^"]*)"', "include/costate/costate.h"),
         "CHANGELOG.md": found(r"^## (\d\S*)", "CHANGELOG.md"),
         "CITATION.cff": found(r"^version: (\S+)", "CITATION.cff"),
+        "docs/index.md": found(r"^\*\*Version (\S+)\*\*", "docs/index.md"),
+        "docs/howto/cite.md": found(r"^ *version = \{(.*)\}", "docs/howto/cite.md"),
         "debian/changelog": found(r"^costate \((.*?)\)", "debian/changelog")}
     wrong = ["%s: %s" % item for item in stated.items() if item[1] != version]
     assert not wrong, "the version is %s in meson.build; %s" % (version, "; ".join(wrong))
@@ -55,11 +57,12 @@ def test_citation_is_valid():
     missing = {"cff-version", "message", "title", "authors"} - cited.keys()
     assert not missing and cited["cff-version"] == "1.2.0" and cited["authors"], missing
     assert isinstance(cited["version"], str), "the version is no text"
+    assert "{%s}" % cited["title"] in read("docs/howto/cite.md"), "docs/howto/cite.md has another title"
 
 
 
 FILES = ("owner.toml", "meson.build", "README.md", "CITATION.cff", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
-         "pyproject.toml", "debian/control", "debian/copyright", "debian/changelog")
+         "docs/howto/cite.md", "pyproject.toml", "debian/control", "debian/copyright", "debian/changelog")
 # what an owner would fill in, and the files that state it
 SAID = {"repository": "https://code.example/costate", "issues": "https://code.example/costate/issues",
         "documentation": "https://costate.example", "downloads": "https://code.example/releases",
@@ -67,6 +70,7 @@ SAID = {"repository": "https://code.example/costate", "issues": "https://code.ex
         "maintainer": "Ada Example <ada@costate.example>", "released": "2031-02-03", "doi": "10.5281/zenodo.1"}
 STATED = {"README.md": ("repository", "issues"), "CONTRIBUTING.md": ("issues",), "CHANGELOG.md": ("released",),
           "SECURITY.md": ("security", "answered"), "CITATION.cff": ("repository", "documentation", "released", "doi"),
+          "docs/howto/cite.md": ("documentation", "doi"),
           "pyproject.toml": ("repository", "issues", "documentation"), "debian/changelog": ("maintainer",),
           "debian/control": ("maintainer", "repository", "documentation"), "debian/copyright": ("repository",)}
 AUTHORS = '{family-names = "Example", given-names = "Ada", orcid = "https://orcid.org/0000-0001-2345-6789"}'
@@ -115,6 +119,8 @@ def test_what_an_owner_says_reaches_all_files():
         project = tomllib.loads(read(os.path.join(folder, "pyproject.toml")))["project"]
         assert project["authors"] == [{"name": "Ada Example"}] and project["urls"]["Issues"] == SAID["issues"]
         assert "family-names: \"Example\"" in read(os.path.join(folder, "CITATION.cff"))
+        entry = read(os.path.join(folder, "docs/howto/cite.md"))
+        assert "author  = {Example, Ada}," in entry and "year    = {2031}," in entry, entry
         entry = read(os.path.join(folder, "debian/changelog")).split("\n\ncostate")[0]
         assert re.search(r"^costate \(\S+\) unstable;", entry), entry
         assert entry.endswith(" -- %s  Mon, 03 Feb 2031 12:00:00 +0000" % SAID["maintainer"]), entry
