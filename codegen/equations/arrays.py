@@ -200,14 +200,18 @@ def targets_of_copy(g, array, product, sign, copy):
     return [replace(t, lhs=f"{array}[{i}]", node=a if sign > 0 else g.neg(a)) for i, t, a in elements]
 
 
-def elements_of_products(g, a, sign=1):
-    """[(k, outer product, sign)] of a sum of elements of outer products; None: it is none"""
-    key = g.nodes[a]
-    if key[0] == "el":
-        return [(key[1], key[2], sign)] if g.nodes[key[2]][0] == "outer" else None
-    if key[0] == "neg":
-        return elements_of_products(g, key[1], -sign)
-    if key[0] not in ("+", "-"):
-        return None
-    parts = [elements_of_products(g, key[1], sign), elements_of_products(g, key[2], sign if key[0] == "+" else -sign)]
-    return None if None in parts else parts[0] + parts[1]
+def elements_of_products(g, a):
+    """[(k, outer product, sign)] of a sum of elements of outer products; None: it is none.  Long sums are deep."""
+    out, stack = [], [(a, 1)]
+    while stack:
+        b, sign = stack.pop()
+        key = g.nodes[b]
+        if key[0] == "el" and g.nodes[key[2]][0] == "outer":
+            out.append((key[1], key[2], sign))
+        elif key[0] == "neg":
+            stack.append((key[1], -sign))
+        elif key[0] in ("+", "-"):
+            stack += [(key[2], sign if key[0] == "+" else -sign), (key[1], sign)]
+        else:
+            return None
+    return out

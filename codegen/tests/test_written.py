@@ -19,6 +19,13 @@ def function(text, name):
     return re.search(rf"^static int {name}\(.*?^}}$", text, re.M | re.S).group()
 
 
+class LongSums(unittest.TestCase):
+    def test_one_parameter_in_all_equations(self):
+        """its gradient is a sum of as many terms, one inside the other, which Python's stack would not hold"""
+        code = written("parameter D\nstate y[1..1100]\ny[k]' = -D*y[k] for k = 1..1100")[0]
+        self.assertIn("y_1100", code)
+
+
 class Outputs(unittest.TestCase):
     def test_gradients_skip_outputs_without_weight(self):
         """an output that is undefined here does not spoil those that are wanted"""
