@@ -8,7 +8,7 @@ from costate.fitting.text import quality, remarks, rows, title
 STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .2rem .8rem; border-bottom: 1px solid #ccc;
 text-align: right; } th:first-child, td:first-child { text-align: left; } figure { margin: 1.5rem 0; }
-svg { max-width: 100%; height: auto; } figcaption { color: #555; } li { margin: .3rem 0; }
+svg { max-width: 100%; height: auto; } figcaption { opacity: .7; } li { margin: .3rem 0; }
 @media (prefers-color-scheme: dark) { body { background: #1b1b1b; color: #ddd; } svg { background: #fff; } }"""
 
 
