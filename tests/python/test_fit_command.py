@@ -144,6 +144,12 @@ def test_what_is_wrong():
             ((model, file("e.csv", "t,c\n1,two\n")), "line 2: c is 'two', which is no number"),
             ((model, file("f.csv", "t,c\n1,\n")), "there are no data"),
             ((model, file("g.csv", "t,c\n1,<2\n2,1\n")), "sigma is None"),
+            ((model, file("h.csv", "A,c\n1,2\n2,1\n")), "the first column is 'A', a name of decay; expected the time"),
+            ((model, file("i.csv", "t,c,c\n1,2,2\n2,1,1\n")), "two columns are named 'c'"),
+            ((model, file("j.csv", "t;c\n1;2\n2;1\n")), "expected cells between commas"),
+            ((model, file("k.csv", "t,c\n1,2\n<2,1\n")), "line 3: time is '<2'; only measured values may be bounds"),
+            ((model, file("l.csv", "t,c,sigma_c\n1,2,>1\n")), "sigma_c is '>1'; only measured values"),
+            ((model, file("m.csv", "t,c,dose\n1,2,<1\n")), "dose is '<1'; only measured values"),
             ((file("wrong.eq", "model x\nstate A\nA' = -q*A\n"), table), "q is not declared"),
             (("problem.yaml", table), "one word too many")):
         status, out, err = said(*words)

@@ -42,7 +42,7 @@ class Path:
     def __init__(self, fit, k):
         self.fit, self.k, self.misfit = fit, k, fit.misfit
         self.free = np.arange(len(fit.x)) != k
-        self.unit = (fit.sigma or 1.0)**2
+        self.unit = 1.0 if fit.sigma is None else max(fit.sigma**2, np.finfo(float).tiny)
         own = fit._inverse[k, k]
         self.slope = fit._inverse[:, k] / own if own > 0 else np.eye(len(fit.x))[k]
         self.points = [(fit.x[k], 0.0, fit.x)]          # (value, r, x); r < 0 on the left
