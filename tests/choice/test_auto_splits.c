@@ -120,7 +120,8 @@ static void has_the_bits_of_w6s4os(void **state)
     costate_splitting_free(split);
 }
 
-/* the preconditioner of GMRES, which need not be linear, is not taken for a splitting; nor is one beside another solver */
+/* the preconditioner of GMRES, which need not be linear, is not taken for a splitting; nor is one beside another
+   solver */
 static void only_where_it_is_one(void **state)
 {
     const costate_problem P = grid_problem();

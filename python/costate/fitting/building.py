@@ -68,6 +68,8 @@ def names_of(problem, states, parameters, y0, p, guess, conditions):
     start, given = (one if one is not None else other for one, other in ((y0, first.y0), (p, first.p)))
     if start is None:
         raise ValueError("y0 is None: functions have no initial values of their own; give y0")
+    if np.ndim(start) == 0 and not isinstance(start, dict):
+        raise ValueError(f"y0 is {start!r}; expected a list of numbers, one for each state")
     if parameters is None and given is not None and not isinstance(given, dict):
         count = np.size(given)
     elif parameters is None and isinstance(guess, dict):
@@ -168,6 +170,9 @@ def base_of(label, problem, names, unknowns, condition, y0, p, t0):
 def check_used(experiments, unknowns):
     used = {int(k) for e in experiments for k in e.z.source if k >= 0}
     for k, name in enumerate(unknowns.names):
+        if k not in used and name in experiments[0].names.all:
+            raise ValueError(f"{name!r} changes nothing: each condition has a number or another unknown in its place (in "
+                             "p or y0)")
         if k not in used:
             raise ValueError(f"{name!r} is no unknown of any condition, which have "
                              f"{', '.join(experiments[0].names.all)}; nor is it in an expression of the data, "

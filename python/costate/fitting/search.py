@@ -49,8 +49,8 @@ class Reduced:
         """the first point, which must have a value: else why it has none"""
         z = np.clip(self.at[self.free], self.lower, self.upper)
         if not np.isfinite(self.misfit.value(self.whole(z))):
-            raise ValueError("the likelihood of the first point is no finite number: with logarithmic noise outputs must "
-                             "be positive; begin from another guess")
+            raise ValueError("the likelihood of the first point is no finite number: with logarithmic noise outputs "
+                             "must be positive; begin from another guess")
         return z
 
 

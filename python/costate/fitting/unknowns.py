@@ -88,8 +88,8 @@ class Unknowns:
         return u, first, np.where(self._log, u * self._unit**2, 0.0)
 
     def log_prior(self, x, fisher=False):
-        """the logarithm of the density of the priors, and its first two derivatives with respect to x.  fisher: in place
-        of the second derivative of Laplace's, which is 0 or infinite, the one that it has on the average, -1/b^2"""
+        """the logarithm of the density of the priors, and its first two derivatives with respect to x.  fisher: in
+        place of the second derivative of Laplace's, which is 0 or infinite, the one that it has on average, -1/b^2"""
         value, first, second = 0.0, np.zeros(len(x)), np.zeros(len(x))
         u, du, ddu = self.unscaled(x)
         for k, of in enumerate(self.priors):
