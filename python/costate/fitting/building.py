@@ -171,8 +171,8 @@ def check_used(experiments, unknowns):
     used = {int(k) for e in experiments for k in e.z.source if k >= 0}
     for k, name in enumerate(unknowns.names):
         if k not in used and name in experiments[0].names.all:
-            raise ValueError(f"{name!r} changes nothing: each condition has a number or another unknown in its place (in "
-                             "p or y0)")
+            raise ValueError(f"{name!r} changes nothing: each condition has a number or another unknown in its place "
+                             "(in p or y0)")
         if k not in used:
             raise ValueError(f"{name!r} is no unknown of any condition, which have "
                              f"{', '.join(experiments[0].names.all)}; nor is it in an expression of the data, "
