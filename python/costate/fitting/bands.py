@@ -36,6 +36,8 @@ def predict(fit, times, of=None, condition=None, level=0.95):
 
 def chosen(misfit, condition):
     names = [e.name for e in misfit.experiments]
+    if not names:
+        raise ValueError("bands of predictions are not available for PEtab problems")
     if condition is None:
         return misfit.experiments[0]
     if str(condition) not in names:

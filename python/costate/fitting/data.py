@@ -147,11 +147,8 @@ def read_table(path, model, sigma=None, noise="normal"):
     The first column is the time.  Others are named like states or outputs of the model; sigma_NAME is the standard
     deviation of NAME.  A column that is named like a parameter of the model sets it, and `condition` names the
     experiment: rows that agree in these belong to one condition.  Empty: not measured; <2.5 and >2.5: below, above"""
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    if len(rows) < 2:
-        raise ValueError(f"{path} has no rows of data: expected a line of names, and a line for each time")
-    names = [cell.strip() for cell in rows[0]]
+    rows = rows_of(path)
+    names = [cell.strip() for cell in rows[0][1]]
     check_names(path, names, model)
     measured = [name for name in names[1:] if name in (*model.states, *model.outputs)]
     fixed = [name for name in names[1:] if name in model.parameters or name == "condition"]
@@ -163,15 +160,37 @@ def read_table(path, model, sigma=None, noise="normal"):
     if not measured:
         raise ValueError(f"{path}: no column is named like a state or an output of {model.name}")
     groups = {}
-    for line, row in enumerate(rows[1:], 2):
+    for line, row in rows[1:]:
         if len(row) != len(names):
             raise ValueError(f"{path}, line {line}: {len(row)} cells, but {len(names)} names")
         cells = dict(zip(names, row))
-        groups.setdefault(tuple(cells[name].strip() for name in fixed), []).append((line, row[0], cells))
+        key = tuple(cells[name].strip() if name == "condition" else fixed_number(path, line, name, cells[name])
+                    for name in fixed)
+        groups.setdefault(key, []).append((line, row[0], cells))
     return {name_of(fixed, key): Condition(_measured(path, group, measured, sigma, noise),
-                                           p={word: known(path, group[0][0], word, text)
-                                              for word, text in zip(fixed, key) if word != "condition"})
+                                           p={word: value for word, value in zip(fixed, key) if word != "condition"})
             for key, group in groups.items()}
+
+
+def rows_of(path):
+    """[(number of the line, cells), ...] without empty lines"""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text in UTF-8: save the table as CSV with this encoding") from None
+    if len(rows) < 2:
+        raise ValueError(f"{path} has no rows of data: expected a line of names, and a line for each time")
+    return rows
+
+
+def fixed_number(path, line, name, text):
+    """The value of a parameter in a row, which must be there"""
+    value = known(path, line, name, text)
+    if not math.isfinite(value):
+        raise ValueError(f"{path}, line {line}: {name} is {text!r}; each row needs the value of this parameter")
+    return value
 
 
 def check_names(path, names, model):
@@ -187,9 +206,9 @@ def check_names(path, names, model):
 
 def name_of(fixed, key):
     if "condition" in fixed:
-        return key[fixed.index("condition")] + "".join(f", {word} = {text}" for word, text in zip(fixed, key)
+        return key[fixed.index("condition")] + "".join(f", {word} = {value:.15g}" for word, value in zip(fixed, key)
                                                        if word != "condition")
-    return ", ".join(f"{word} = {text}" for word, text in zip(fixed, key)) or "0"
+    return ", ".join(f"{word} = {value:.15g}" for word, value in zip(fixed, key)) or "0"
 
 
 def _measured(path, group, measured, sigma, noise):
