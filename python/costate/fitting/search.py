@@ -50,7 +50,8 @@ class Reduced:
         z = np.clip(self.at[self.free], self.lower, self.upper)
         if not np.isfinite(self.misfit.value(self.whole(z))):
             raise ValueError("the likelihood of the first point is no finite number: with logarithmic noise outputs "
-                             "must be positive; begin from another guess")
+                             "must be positive wherever there is a value, also at t0; leave out values where they "
+                             "are 0, or begin from another guess")
         return z
 
 
