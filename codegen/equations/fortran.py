@@ -11,6 +11,13 @@ from .names import identifier, prefix, quantities_of
 from .start_limit import STEADY
 
 MOST = 63                                    # characters of a name
+# what iso_c_binding defines (Fortran 2018, 18.2)
+OF_C = {"c_" + word for word in (
+    "int short long long_long signed_char size_t int8_t int16_t int32_t int64_t int_least8_t int_least16_t "
+    "int_least32_t int_least64_t int_fast8_t int_fast16_t int_fast32_t int_fast64_t intmax_t intptr_t "
+    "ptrdiff_t float double long_double float128 float_complex double_complex long_double_complex "
+    "float128_complex bool char null_char alert backspace form_feed new_line carriage_return horizontal_tab "
+    "vertical_tab null_ptr null_funptr ptr funptr loc funloc associated f_pointer f_procpointer sizeof").split()}
 WIDTH = 130                                  # of a line, in bytes
 PIECE = 50                                   # characters of a text in a line, each of two bytes or two quotes at most
 NAN = "transfer(9221120237041090560_c_int64_t, 1._c_double)"        # to be set before a run
@@ -101,6 +108,9 @@ def declarations(model, name, origin):
 
 def checked(name, said, origin):
     """A name, if it is one of Fortran"""
+    if name.lower() in OF_C:
+        raise Refused(f"{origin}: {said} has no name in Fortran: {name} belongs to its module iso_c_binding; name "
+                      "it or the model otherwise")
     if not name[0].isalpha() or len(name) > MOST:
         raise Refused(f"{origin}: {said} has no name in Fortran: {name} must begin with a letter and have at most "
                       f"{MOST} characters")

@@ -146,7 +146,7 @@ class UnitCheck:
         while tree[0] == "binary" and tree[2] in ("+", "-", "*", "/", "and", "or"):
             spine.append(tree)
             tree = tree[3]
-        u = self.power(self.of(tree[3], bound), tree[4]) if tree[0] == "binary" else self.of(tree, bound)
+        u = self.power(self.of(tree[3], bound), tree[4], bound) if tree[0] == "binary" else self.of(tree, bound)
         for _, place, op, _, right in reversed(spine):
             v = self.of(right, bound)
             if op in ("+", "-"):
@@ -155,7 +155,10 @@ class UnitCheck:
                 u = None if op in ("and", "or") else self.times(u, v, op == "/")
         return u
 
-    def power(self, u, tree):
+    def power(self, u, tree, bound={}):
+        exponent = self.of(tree, bound)
+        if exponent not in (None, NUMBER) and not exponent.same(ONE):
+            raise Fault(tree[1], f"this exponent has the unit {exponent}, and should have none")
         if u is NUMBER or u is not None and u.same(ONE):
             return u
         exponent = self.constant(tree)
@@ -202,7 +205,7 @@ class UnitCheck:
                 self.made[key] = self.of(let.tree, dict(zip(let.arguments, given)))
             return self.made[key]
         if name == "pow":
-            return self.power(given[0], trees[1])
+            return self.power(given[0], trees[1], bound)
         if name in ("sqrt", "cbrt"):
             return given[0]**Fraction(1, 2 if name == "sqrt" else 3) if given[0] not in (None, NUMBER) else given[0]
         if name == "sum":

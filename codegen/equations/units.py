@@ -19,7 +19,9 @@ WITH_PREFIX = {
     "J": (1, "kg m m /s /s"), "W": (1, "kg m m /s /s /s"), "Pa": (1, "kg /m /s /s"), "bar": (1e5, "kg /m /s /s"),
     "C": (1, "A s"), "V": (1, "kg m m /s /s /s /A"), "F": (1, "A A s s s s /kg /m /m"),
     "Ohm": (1, "kg m m /s /s /s /A /A"), "S": (1, "A A s s s /kg /m /m"), "T": (1, "kg /s /s /A"),
-    "eV": (1.602176634e-19, "kg m m /s /s"), "cal": (4.184, "kg m m /s /s"), "Da": (1.66053906660e-27, "kg")}
+    "Wb": (1, "kg m m /s /s /A"), "lm": (1, "cd"), "lx": (1, "cd /m /m"), "Bq": (1, "/s"), "Gy": (1, "m m /s /s"),
+    "Sv": (1, "m m /s /s"), "kat": (1, "mol /s"), "eV": (1.602176634e-19, "kg m m /s /s"),
+    "cal": (4.184, "kg m m /s /s"), "Da": (1.66053906660e-27, "kg")}
 OTHERS = {"min": (60, "s"), "h": (3600, "s"), "hr": (3600, "s"), "hour": (3600, "s"), "d": (86400, "s"),
           "day": (86400, "s"), "week": (604800, "s"), "yr": (31557600, "s"), "year": (31557600, "s"),
           "atm": (101325, "kg /m /s /s"), "rad": (1, ""), "deg": (math.pi/180, ""), "%": (0.01, ""),
@@ -106,16 +108,28 @@ def product(tokens, text):
                 raise NoUnit(f"{{{text}}} has a parenthesis that is not closed")
             tokens = tokens[1:]
         elif m["number"]:
+            if float(m["number"]) == 0:
+                raise NoUnit(f"{{{text}}} has the factor 0, which is no unit")
             factor = Unit(float(m["number"]), (), ((m["number"], Fraction(1)),) if float(m["number"]) != 1 else ())
         else:
             short = DIGITS.fullmatch(m["word"]) if not m["power"] else None
             word, power = short.groups() if short else (m["word"], (m["power"] or "1").strip("^*()"))
-            factor = named(word)**Fraction(power)
+            factor = raised(named(word), power, text)
         out = out/factor if divides else out*factor
         divides = expected = False
     if expected:
         raise NoUnit(f"{{{text}}}: a factor is missing at the end")
     return out, tokens
+
+
+def raised(factor, power, text):
+    try:
+        out = factor**Fraction(power)
+    except (OverflowError, ZeroDivisionError):
+        out = None
+    if out is None or not 0 < out.factor < math.inf:
+        raise NoUnit(f"{{{text}}} has the power {power}, which is out of range")
+    return out
 
 
 def named(word):

@@ -57,7 +57,10 @@ class Modules(unittest.TestCase):
         self.assertIn(f"m_{'x' * 61} = 1", module(f"model m\nstate {'x' * 61}\n{'x' * 61}' = 1"))
         for text, wanted in (("size N = 9\ngrid i: N wall\nstate u[i] = i/N\nu' = u[i-1] - u", "not on grids"),
                              (f"model m\nstate {'x' * 62}\n{'x' * 62}' = 1", f"{'x' * 62} has no name in Fortran"),
-                             ("model _m\nstate x\nx' = 1", "_m must begin with a letter")):
+                             ("model _m\nstate x\nx' = 1", "_m must begin with a letter"),
+                             ("model c_ptr\nstate x\nx' = 1", "c_ptr belongs to its module iso_c_binding"),
+                             ("model c\nstate Int\nInt' = 1", "Int has no name in Fortran: c_int belongs"),
+                             ("model c\nstate x\nmode loc, far\nx' = 1", "c_loc belongs")):
             with self.assertRaises(Refused) as found:
                 module(text)
             self.assertIn(wanted, str(found.exception))

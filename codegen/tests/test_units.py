@@ -12,11 +12,14 @@ SAME = [("mg/L", "g/m^3"), ("J", "kg m^2/s^2"), ("1/h", "h^-1"), ("1/h", "1/(60 
         ("kg·m/s^2", "N"), ("V A", "W"), ("H2O/s", "H2O s^-1"), ("1", "-"), ("rad", "1"), ("L^0.5", "L^0.25 L^0.25"),
         ("Ohm", "V/A"), ("hPa", "100 Pa"), ("dam", "10 m"), ("cells_of_a/d", "cells_of_a/day"), ("F", "C/V"),
         ("S", "1/Ohm"), ("T", "kg/(A s2)"), ("1e6 eV", "MeV"), ("cal", "4.184 J"), ("kDa", "1000 Da"), ("week", "7 d"),
-        ("yr", "365.25 d"), ("atm", "1.01325 bar"), ("deg", "1 deg"), ("ppm", "1e-6"), ("l", "L"), ("cd", "1 cd")]
+        ("yr", "365.25 d"), ("atm", "1.01325 bar"), ("deg", "1 deg"), ("ppm", "1e-6"), ("l", "L"), ("cd", "1 cd"),
+        ("kBq", "1000/s"), ("ukat", "1e-6 mol/s"), ("Gy", "J/kg"), ("mSv", "1e-3 Gy"), ("Wb", "T m2"), ("lx", "lm/m2")]
 DIFFERENT = [("mg", "g"), ("mg/L", "mg"), ("s", "min"), ("h", "H"), ("cells", "cell"), ("m", "mm"), ("%", "1"),
              ("K", "k"), ("x2^3", "x^2")]
 NO_UNITS = [("mg//L", "a factor is missing before /"), ("(mg", "is not closed"), ("mg)", "a parenthesis too many"),
-            ("°C", "is not a unit"), ("mg/", "missing at the end"), ("a, b", "is not a unit"), ("()", "at the end")]
+            ("°C", "is not a unit"), ("mg/", "missing at the end"), ("a, b", "is not a unit"), ("()", "at the end"),
+            ("m^(1/0)", "power 1/0, which is out of range"), ("Pm^400", "out of range"), ("mg^300", "out of range"),
+            ("0 m", "the factor 0")]
 
 
 class Texts(unittest.TestCase):
@@ -61,6 +64,11 @@ CASES = [
     ("x' = F\nc' = k*sqrt(c + K)", "6:1: the left side has the unit mg/L/h, the right side mg^(1/2)/L^(1/2)/h"),
     ("x' = F*pow(t*k, n)\nc' = k*pow(c, 3)/K^2", ""),
     ("x' = F\nc' = k*pow(c, 3)", "6:1: the left side"),
+    ("x' = F*2^(k*t)\nc' = k*c*2^w*pow(2, n)", ""),
+    ("x' = F*2^t\nc' = 0", "5:10: this exponent has the unit h, and should have none"),
+    ("x' = F*w^-t\nc' = 0", "5:10: this exponent has the unit h"),
+    ("x' = F\nc' = k*pow(c, K)", "6:15: this exponent has the unit mg/L"),
+    ("let f(a) = w^a\nx' = F*f(t)\nc' = 0", "5:14: this exponent has the unit h"),
     # conditions
     ("x' = F\nc' = if(c > x, 1, 2)", "6:11: mg/L is compared with mg"),
     ("x' = F\nc' = if(not (c > K and t < 3 or x > c), 1, 2)", "6:35: mg is compared with mg/L"),

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 
 import numpy as np                                      # noqa: E402
 
-from cases import Skipped, run_all                      # noqa: E402
+from cases import Skipped, fails, run_all               # noqa: E402
 from common import close                                # noqa: E402
 from petab_problems import DECAY, EXCHANGE, decay, written      # noqa: E402
 import costate                                          # noqa: E402
@@ -113,6 +113,7 @@ def test_petab():
     status, out, err = said(path)
     assert (status, err) == (0, "") and f"{fit.estimates['k']:.5g}" in out
     fit.write_page(os.path.join(PLACE.name, "petab.html"))
+    fails(ValueError, "not available for PEtab", fit.predict, [1.0])
     coarse = fit.misfit.with_factor(1e4)
     close(coarse.rtol, 1e4*fit.rtol, 1e-12)
     assert coarse.value(x) != fit.misfit.value(x)
@@ -128,8 +129,18 @@ def test_petab_without_hessian():
     assert np.linalg.norm(fit.misfit.gradient(fit.x)) < 1e-2*np.sqrt(np.trace(fit.hessian))
 
 
+def test_numbers_that_are_equal():
+    """rows agree in a parameter where its numbers do, however they are written"""
+    table = file("equal.csv", "t,c,dose\n0,0.5,1\n1,0.3,1.0\n0,1,2e0\n1,0.6,2\n")
+    found = read_table(table, costate.Model(EQUATIONS))
+    assert [(name, len(one.data[0].times)) for name, one in found.items()] == [("dose = 1", 2), ("dose = 2", 2)]
+
+
 def test_what_is_wrong():
     model, table = model_and_table()
+    latin = os.path.join(PLACE.name, "latin.csv")
+    with open(latin, "wb") as out:
+        out.write("t,c,\xe9\n1,2,3\n".encode("latin-1"))
     for words, sentence in (
             ((model,), "there are no data"), ((model, table, "q"), "'q' has no guess"),
             ((model, table, "k=a"), "'k=a' is no unknown"), ((model, table, "k=1:2"), "has 2 numbers"),
@@ -144,6 +155,15 @@ def test_what_is_wrong():
             ((model, file("e.csv", "t,c\n1,two\n")), "line 2: c is 'two', which is no number"),
             ((model, file("f.csv", "t,c\n1,\n")), "there are no data"),
             ((model, file("g.csv", "t,c\n1,<2\n2,1\n")), "sigma is None"),
+            ((model, file("h.csv", "A,c\n1,2\n2,1\n")), "the first column is 'A', a name of decay; expected the time"),
+            ((model, file("i.csv", "t,c,c\n1,2,2\n2,1,1\n")), "two columns are named 'c'"),
+            ((model, file("j.csv", "t;c\n1;2\n2;1\n")), "expected cells between commas"),
+            ((model, file("k.csv", "t,c\n1,2\n<2,1\n")), "line 3: time is '<2'; only measured values may be bounds"),
+            ((model, file("l.csv", "t,c,sigma_c\n1,2,>1\n")), "sigma_c is '>1'; only measured values"),
+            ((model, file("m.csv", "t,c,dose\n1,2,<1\n")), "dose is '<1'; only measured values"),
+            ((model, file("n.csv", "t,c,dose\n1,2,1\n\n2,1,\n")), "line 4: dose is ''; each row needs the value"),
+            ((model, file("o.csv", "t,c\n1,2\n2,x\n".replace("\n", "\n\n"))), "line 5: c is 'x'"),
+            ((model, latin), "is not text in UTF-8"), ((model, table, "k=1", "k=2"), "named twice: k, k"),
             ((file("wrong.eq", "model x\nstate A\nA' = -q*A\n"), table), "q is not declared"),
             (("problem.yaml", table), "one word too many")):
         status, out, err = said(*words)

@@ -115,6 +115,30 @@ def test_bands():
     fails(ValueError, "there is no condition 'z'", both.predict, t, condition="z")
 
 
+def test_runs_that_fail():
+    """y = 1/(1 - k t) is infinite a little beyond the end of the interval, where steps of the profile find no run"""
+    model = costate.Model("model blow\nparameter k = 0.5\nstate y = 1\ny' = k*y^2\n", compiled=False)
+    fit = costate.fit(model, Measurements([1.5], [1000.0], "y", sigma=900.0), {"k": 0.6})
+    q = norm.ppf(0.975)
+    close((1/(1 - 1.5*fit.profile("k").high) - 1000)/900, q, 1e-2)
+
+
+def test_times_of_bands():
+    """in any order, more than once, and the start alone"""
+    fit = costate.fit(costate.Model("model line\nparameter a = 1, b = 1\nstate y = a\ny' = b\n", compiled=False),
+                      Measurements([1, 2, 3], [1.0, 2.1, 2.9], sigma=0.1), {"a": 1.0, "b": 0.5})
+    a, b = fit.x
+    found = fit.predict([2, 0, 1, 2])
+    close(found.t, [2, 0, 1, 2], 0)
+    close(found.value[:, 0], a + b*found.t, 1e-8)
+    deviation = np.sqrt([[1, t] @ fit.covariance @ [1, t] for t in found.t])
+    close(found.deviation[:, 0], deviation, 1e-8)
+    start = fit.predict(0)
+    close([start.value[0, 0], start.deviation[0, 0]], [a, fit.errors["a"]], 1e-8)
+    for wrong in (-1, [], np.nan, [[1, 2]]):
+        fails(ValueError, "finite numbers from t0 = 0 on", fit.predict, wrong)
+
+
 def test_pictures():
     data = Measurements(T, SEEN, "A", sigma=SIGMA, censored=[0, 0, 0, 0, 0, 0, 1, -1], noise="laplace")
     fit = costate.fit(DECAY, data, {"k": Unknown(1.0, 0.1, 3), "A0": Unknown(1.0, 0.5, 5)}, starts=3, progress=False)

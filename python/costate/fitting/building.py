@@ -11,13 +11,21 @@ from costate.models import Model
 from costate.problem import Problem
 
 
-def problem_of(given):
-    """a Problem; a Model is solved with rtol = 1e-8 and atol = 1e-10"""
+def problem_of(given, conditions):
+    """a Problem; a Model is solved with rtol = 1e-8 and atol = 1e-10, or less where measured values are smaller than 1:
+    they may be amounts in mol"""
     if isinstance(given, Problem):
         return given
     if isinstance(given, Model):
-        return Problem(given, rtol=1e-8, atol=1e-10)
+        return Problem(given, rtol=1e-8, atol=1e-10 * smallest_column(conditions))
     raise TypeError(f"problem is {given!r}; expected a costate.Problem or a costate.Model")
+
+
+def smallest_column(conditions):
+    """1, or less: of the largest absolute values of all columns the smallest one that is not 0"""
+    sizes = [np.nanmax(np.abs(column)) for c in conditions.values() for d in c.data for column in d.values.T
+             if np.any(np.isfinite(column))]
+    return min([1.0, *(size for size in sizes if size > 0)])
 
 
 def unknowns_of(guess, names):
@@ -60,6 +68,8 @@ def names_of(problem, states, parameters, y0, p, guess, conditions):
     start, given = (one if one is not None else other for one, other in ((y0, first.y0), (p, first.p)))
     if start is None:
         raise ValueError("y0 is None: functions have no initial values of their own; give y0")
+    if np.ndim(start) == 0 and not isinstance(start, dict):
+        raise ValueError(f"y0 is {start!r}; expected a list of numbers, one for each state")
     if parameters is None and given is not None and not isinstance(given, dict):
         count = np.size(given)
     elif parameters is None and isinstance(guess, dict):
@@ -82,7 +92,7 @@ def with_quantities(conditions, problem, names):
     for name, condition in conditions.items():
         out[name] = condition = copy.copy(condition)
         condition.data = [copy.copy(d) for d in condition.data]
-        own = problem if condition.problem is None else problem_of(condition.problem)
+        own = problem if condition.problem is None else problem_of(condition.problem, conditions)
         for d in condition.data:
             model = own.model if is_model(own) else None
             usual = range(len(names.states)) if model is None else model.outputs or model.states
@@ -107,15 +117,15 @@ def experiments_of(conditions, problem, names, unknowns, y0, p, t0):
         wanted.setdefault(id(c.problem or problem), []).extend(
             of for d in c.data for of in [*d.of, *d.sigma] if of is not None and not isinstance(of, np.ndarray))
     for name, condition in conditions.items():
-        own = problem if condition.problem is None else problem_of(condition.problem)
+        own = problem if condition.problem is None else problem_of(condition.problem, conditions)
         key = id(condition.problem or problem)
         if key not in observed:
             observed[key] = of_model(own, wanted[key], unknowns) if is_model(own) else \
                 (own, OfFunctions(own, wanted[key], names.states, names.parameters), names)
         solved, of, called = observed[key]
-        base, slots = base_of(f"condition {name!r}", solved, called, unknowns, condition, y0, p)
-        out.append(Experiment(name, solved, of, called, unknowns, condition.data, base, slots,
-                              float(t0) if condition.t0 is None else condition.t0))
+        begin = float(t0) if condition.t0 is None else condition.t0
+        base, slots = base_of(f"condition {name!r}", solved, called, unknowns, condition, y0, p, begin)
+        out.append(Experiment(name, solved, of, called, unknowns, condition.data, base, slots, begin))
     return out
 
 
@@ -124,7 +134,7 @@ def of_model(problem, wanted, unknowns):
     return variant(problem, of.model), of, Names(of.model.states, of.model.parameters)
 
 
-def base_of(label, problem, names, unknowns, condition, y0, p):
+def base_of(label, problem, names, unknowns, condition, y0, p, t0):
     """((y0 or None, p) of numbers, {slot: number or name of an unknown}).  What a condition names replaces unknowns;
     arrays, and what holds for all conditions, do not"""
     model = problem.model if is_model(problem) else None
@@ -148,9 +158,9 @@ def base_of(label, problem, names, unknowns, condition, y0, p):
     begin = np.full(len(names.states), np.nan)
     if model is not None:
         known = np.where(np.isnan(vector), 1.0, vector)
-        begin = model.start(0.0, known)[:model.n]
+        begin = model.start(t0, known)[:model.n]
         depends = [word for k, word in enumerate(names.initial) if word not in slots and word not in unknowns.place and
-                   any(np.any(model.start_jvp(0.0, known, d)[k]) for d in np.eye(len(known)))]
+                   any(np.any(model.start_jvp(t0, known, d)[k]) for d in np.eye(len(known)))]
         if depends:
             raise ValueError(f"{label}: where y0 is given, it must give all initial values that depend on parameters: "
                              f"{', '.join(depends)}")
@@ -160,6 +170,9 @@ def base_of(label, problem, names, unknowns, condition, y0, p):
 def check_used(experiments, unknowns):
     used = {int(k) for e in experiments for k in e.z.source if k >= 0}
     for k, name in enumerate(unknowns.names):
+        if k not in used and name in experiments[0].names.all:
+            raise ValueError(f"{name!r} changes nothing: each condition has a number or another unknown in its place "
+                             "(in p or y0)")
         if k not in used:
             raise ValueError(f"{name!r} is no unknown of any condition, which have "
                              f"{', '.join(experiments[0].names.all)}; nor is it in an expression of the data, "

@@ -78,7 +78,11 @@ def of_model(given):
     data = read_table(table, model, number_or_word(given.sigma), given.noise)
     fixed = {name for condition in data.values() for name in condition.p}
     names = names or [name for name in model.parameters if name not in fixed]
-    return fit(model, data, dict(unknown_of(word, model, given.log) for word in names), starts=given.starts)
+    unknowns = [unknown_of(word, model, given.log) for word in names]
+    guess = dict(unknowns)
+    if len(guess) < len(unknowns):
+        raise Wrong(f"an unknown is named twice: {', '.join(name for name, _ in unknowns)}")
+    return fit(model, data, guess, starts=given.starts)
 
 
 def of_problem(given):

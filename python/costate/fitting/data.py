@@ -41,10 +41,7 @@ class Measurements:
         for word in self.noise:
             if word not in NOISES:
                 raise ValueError(f"noise is {word!r}: one of {', '.join(map(repr, NOISES))}")
-        self.censored = np.zeros(self.values.shape, dtype=int) if censored is None else np.array(
-            censored, dtype=int).reshape(self.values.shape)
-        if not np.all(np.isin(self.censored, (-1, 0, 1))):
-            raise ValueError("censored is -1 (below), 0 or 1 (above) for each of the values")
+        self.censored = self._sides(censored)
         if self.count == 0:
             raise ValueError("there are no data: values are empty or NaN")
         self._check_logarithms()
@@ -70,21 +67,36 @@ class Measurements:
             raise ValueError(f"{name} has {len(entries)} entries, but values has {self.columns} columns")
         return entries
 
+    def _sides(self, censored):
+        """-1, 0 or 1 for each of the values"""
+        sides = np.zeros(self.values.shape) if censored is None else np.array(censored, dtype=float)
+        sides = sides[:, None] if sides.ndim == 1 and self.columns == 1 else sides
+        if sides.shape != self.values.shape:
+            raise ValueError(f"censored has shape {np.shape(censored)}; expected {self.values.shape}, that of values")
+        if not np.all(np.isin(sides, (-1, 0, 1))):
+            raise ValueError("censored is -1 (below), 0 or 1 (above) for each of the values")
+        return sides.astype(int)
+
     def _sigmas(self, sigma):
         """for each column None, an array of one number for each time, or what names a function of the solution"""
         if isinstance(sigma, (list, tuple)) and all(isinstance(one, (int, float, np.number)) for one in sigma):
             sigma = np.array(sigma, dtype=float)
         array = np.asarray(sigma) if isinstance(sigma, (int, float, np.ndarray)) else None
-        if array is not None and array.ndim == 2 or array is not None and array.ndim == 1 and \
-                self.columns == 1 and array.size == len(self.times):
-            entries = list(np.broadcast_to(array.reshape(len(self.times), -1), self.values.shape).T)
+        if array is not None and array.ndim == 1 and self.columns == 1 and array.size == len(self.times):
+            array = array[:, None]
+        if array is not None and array.ndim == 2:
+            if array.shape not in (self.values.shape, (len(self.times), 1)):
+                raise ValueError(f"sigma has shape {array.shape}; expected {self.values.shape}, that of values")
+            entries = list(np.broadcast_to(array, self.values.shape).T)
         else:
             entries = self._each(sigma, "sigma")
         found = [np.broadcast_to(np.asarray(one, dtype=float), self.times.shape)
                  if isinstance(one, (int, float, list, np.ndarray, np.number)) else one for one in entries]
         for k, one in enumerate(found):
-            if isinstance(one, np.ndarray) and not np.all(one[np.isfinite(self.values[:, k])] > 0):
-                raise ValueError("sigma is a standard deviation: it must be positive wherever there is a value")
+            of_values = one[np.isfinite(self.values[:, k])] if isinstance(one, np.ndarray) else np.ones(1)
+            if not np.all((of_values > 0) & np.isfinite(of_values)):
+                raise ValueError("sigma is a standard deviation: it must be positive and finite wherever there is a "
+                                 "value")
         return found
 
     def _check_logarithms(self):
@@ -135,11 +147,9 @@ def read_table(path, model, sigma=None, noise="normal"):
     The first column is the time.  Others are named like states or outputs of the model; sigma_NAME is the standard
     deviation of NAME.  A column that is named like a parameter of the model sets it, and `condition` names the
     experiment: rows that agree in these belong to one condition.  Empty: not measured; <2.5 and >2.5: below, above"""
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    if len(rows) < 2:
-        raise ValueError(f"{path} has no rows of data: expected a line of names, and a line for each time")
-    names = [cell.strip() for cell in rows[0]]
+    rows = rows_of(path)
+    names = [cell.strip() for cell in rows[0][1]]
+    check_names(path, names, model)
     measured = [name for name in names[1:] if name in (*model.states, *model.outputs)]
     fixed = [name for name in names[1:] if name in model.parameters or name == "condition"]
     sigmas = ["sigma_" + name for name in measured]
@@ -150,32 +160,73 @@ def read_table(path, model, sigma=None, noise="normal"):
     if not measured:
         raise ValueError(f"{path}: no column is named like a state or an output of {model.name}")
     groups = {}
-    for line, row in enumerate(rows[1:], 2):
+    for line, row in rows[1:]:
         if len(row) != len(names):
             raise ValueError(f"{path}, line {line}: {len(row)} cells, but {len(names)} names")
         cells = dict(zip(names, row))
-        groups.setdefault(tuple(cells[name].strip() for name in fixed), []).append((line, row[0], cells))
+        key = tuple(cells[name].strip() if name == "condition" else fixed_number(path, line, name, cells[name])
+                    for name in fixed)
+        groups.setdefault(key, []).append((line, row[0], cells))
     return {name_of(fixed, key): Condition(_measured(path, group, measured, sigma, noise),
-                                           p={word: number(path, group[0][0], word, text)[0]
-                                              for word, text in zip(fixed, key) if word != "condition"})
+                                           p={word: value for word, value in zip(fixed, key) if word != "condition"})
             for key, group in groups.items()}
+
+
+def rows_of(path):
+    """[(number of the line, cells), ...] without empty lines"""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text in UTF-8: save the table as CSV with this encoding") from None
+    if len(rows) < 2:
+        raise ValueError(f"{path} has no rows of data: expected a line of names, and a line for each time")
+    return rows
+
+
+def fixed_number(path, line, name, text):
+    """The value of a parameter in a row, which must be there"""
+    value = known(path, line, name, text)
+    if not math.isfinite(value):
+        raise ValueError(f"{path}, line {line}: {name} is {text!r}; each row needs the value of this parameter")
+    return value
+
+
+def check_names(path, names, model):
+    """a column of times first, and no name twice"""
+    if names[0] in (*model.states, *model.outputs, *model.parameters):
+        raise ValueError(f"{path}: the first column is {names[0]!r}, a name of {model.name}; expected the time")
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise ValueError(f"{path}: two columns are named {twice!r}; repeated measurements have a line each")
+    if len(names) == 1:
+        raise ValueError(f"{path} has one column, {names[0]!r}; expected cells between commas")
 
 
 def name_of(fixed, key):
     if "condition" in fixed:
-        return key[fixed.index("condition")] + "".join(f", {word} = {text}" for word, text in zip(fixed, key)
+        return key[fixed.index("condition")] + "".join(f", {word} = {value:.15g}" for word, value in zip(fixed, key)
                                                        if word != "condition")
-    return ", ".join(f"{word} = {text}" for word, text in zip(fixed, key)) or "0"
+    return ", ".join(f"{word} = {value:.15g}" for word, value in zip(fixed, key)) or "0"
 
 
 def _measured(path, group, measured, sigma, noise):
     found = [[number(path, line, name, cells[name]) for name in measured] for line, _, cells in group]
-    given = [[number(path, line, "sigma_" + name, cells["sigma_" + name])[0] if "sigma_" + name in cells else math.nan
+    given = [[known(path, line, "sigma_" + name, cells["sigma_" + name]) if "sigma_" + name in cells else math.nan
               for name in measured] for line, _, cells in group]
     columns = [column if np.any(np.isfinite(column)) else sigma for column in np.transpose(given)]
-    return Measurements([number(path, line, "time", text)[0] for line, text, _ in group],
+    return Measurements([known(path, line, "time", text) for line, text, _ in group],
                         [[value for value, _ in row] for row in found], measured, sigma=columns, noise=noise,
                         censored=[[side for _, side in row] for row in found])
+
+
+def known(path, line, name, text):
+    """a number that is not measured, or NaN: it is no bound"""
+    value, side = number(path, line, name, text)
+    if side:
+        raise ValueError(f"{path}, line {line}: {name} is {text!r}; only measured values may be bounds")
+    return value
 
 
 def number(path, line, name, text):

@@ -42,8 +42,8 @@ def fitted(misfit, *, starts=1, seed=0, threads=None, method=None, tol=0.01, pro
     """the Fit of a Misfit"""
     if importlib.util.find_spec("scipy") is None:
         raise ImportError("costate.fit searches with SciPy, which is not installed (Debian: python3-scipy)")
-    if int(starts) != starts or starts < 1:
-        raise ValueError(f"starts is {starts}: expected a number of searches, 1 or more")
+    if not isinstance(starts, (int, np.integer)) or starts < 1:
+        raise ValueError(f"starts is {starts!r}: expected a number of searches, 1 or more")
     if not tol > 0:
         raise ValueError(f"tol is {tol}: expected a positive part of a standard error, as 0.01")
     points, factor = spread(misfit, int(starts), seed), 1.0

@@ -15,6 +15,8 @@ LEAST_RTOL = 1e-13
 STEP = 1e-4             # of differences of gradients, whose errors are those of the integration
 OF_SQUARES = ("normal", "parameterScaleNormal", "uniform", "parameterScaleUniform")         # priors
 
+OF_KINKS = ("laplace", "logLaplace", "parameterScaleLaplace")
+
 
 def by_differences(gradient, x):
     """the Hessian by central differences of gradients"""
@@ -30,11 +32,15 @@ class Misfit:
     names, scales, lower, upper, guess      of the unknowns, on their scales
     count, skipped      values that were measured, and NaN among the data
     is_least_squares    J is half the sum of squares of the residuals and a constant
-    has_kinks           some noise is Laplace's
+    has_kinks           some noise or prior is Laplace's
+    has_fisher          its Fisher information costs products of Gauss and Newton only
     sigma_unknown       all sigmas are None: residuals are not divided by them, and J is half the sum of squares"""
 
+    has_fisher = True
+
     def __init__(self, problem, data, guess, *, y0=None, p=None, t0=0.0, states=None, parameters=None, threads=None):
-        self.problem, conditions = problem_of(problem), conditions_of(data)
+        conditions = conditions_of(data)
+        self.problem = problem_of(problem, conditions)
         names = names_of(self.problem, states, parameters, y0, p, guess, conditions)
         self.unknowns, self.guess = unknowns_of(guess, names.parameters)
         for name in ("names", "scales", "lower", "upper"):
@@ -46,8 +52,11 @@ class Misfit:
         self.skipped = sum(d.skipped for e in self.experiments for d in e.data)
         self.is_least_squares = self._is_least_squares()
         self.sigma_unknown = self._is_sigma_unknown()
-        self.has_kinks = any(NOISES[word][1] == "laplace" for e in self.experiments for d in e.data for word in d.noise)
+        self.has_kinks = any(of is not None and of[0] in OF_KINKS for of in self.unknowns.priors) or any(
+            NOISES[word][1] == "laplace" for e in self.experiments for d in e.data for word in d.noise)
         self._has_hessian = None                # known once it is asked
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads is {threads}: expected 1 or more, or None: as many as there are processors")
         self._threads, self._pool, self._lock = threads or os.cpu_count() or 1, None, threading.RLock()
 
     def __repr__(self):
@@ -179,7 +188,7 @@ class Misfit:
         """The Hessian, or with gauss_newton that of Gauss and Newton, times the rows of dx (m, number of unknowns)"""
         u, du, ddu = self.unknowns.unscaled(x)
         parts = self._map(lambda e: e.second(u, dx * du, gauss_newton))
-        _, of_prior, curved = self._prior(x)
+        _, of_prior, curved = self.unknowns.log_prior(x, gauss_newton)
         products = du * sum(product for _, _, product in parts) - curved * dx
         if gauss_newton:
             return products

@@ -28,7 +28,7 @@ class OfPetab:
             raise ValueError(f"{', '.join(unset)} has no finite nominal value to start from")
         measured = [row.text("measurement").lower() != "nan" for row in problem.files.measurements]
         self.count, self.skipped, self.conditions = sum(measured), measured.count(False), len(problem.conditions)
-        self.has_hessian = self._has_hessian()
+        self.has_hessian = self.has_fisher = self._has_hessian()
 
     def __repr__(self):
         return repr(self.problem)

@@ -14,6 +14,7 @@ FAR = 100.0             # so many widths of Laplace's interval away, without the
 FIRST, FARTHEST = 0.1, 1e4      # the same in units of the estimate, where Laplace's interval is wider than that
 DECADES = 10            # the same on logarithmic scales
 LOWER = 1e-3            # J that a profile may find below the minimum, in units of s^2, until the fit is no minimum
+FAILS = 2.0             # r where a run fails, in quantiles: the limit is before it
 EXACT = 1e-4            # of the quantile: an end of the interval
 
 
@@ -42,7 +43,7 @@ class Path:
     def __init__(self, fit, k):
         self.fit, self.k, self.misfit = fit, k, fit.misfit
         self.free = np.arange(len(fit.x)) != k
-        self.unit = (fit.sigma or 1.0)**2
+        self.unit = 1.0 if fit.sigma is None else max(fit.sigma**2, np.finfo(float).tiny)
         own = fit._inverse[k, k]
         self.slope = fit._inverse[:, k] / own if own > 0 else np.eye(len(fit.x))[k]
         self.points = [(fit.x[k], 0.0, fit.x)]          # (value, r, x); r < 0 on the left
@@ -94,9 +95,8 @@ def side(path, sign, q, bound):
             break
         r = path.root(value, x)
         if r >= q:
-            end = brentq(lambda v: path.root(v, x) - q, before, value, xtol=EXACT * abs(value - before), rtol=EXACT) \
-                if np.isfinite(r) else before
-            return end, True
+            return brentq(lambda v: min(path.root(v, x), FAILS * q) - q, before, value,
+                          xtol=EXACT * abs(value - before), rtol=4 * np.finfo(float).eps), True
         if value == bound:
             return bound, False
         x = path.points[-1][2]

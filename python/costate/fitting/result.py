@@ -54,13 +54,15 @@ class Fit:
         self.estimates = dict(zip(self.names, map(float, self.u)))
         self.at_bound = [name for name, held in zip(self.names, found.held) if held]
         self._held, self._profiles = found.held, {}
-        self.degrees = misfit.count + misfit.normal_priors - len(self.names) + len(self.at_bound)
+        self.hessian = misfit.curvature(self.x)
+        self._inverted()
+        self.degrees = misfit.count + misfit.normal_priors - len(self.names) + len(self.at_bound) + len(
+            self.undetermined)
         self.sigma = math.sqrt(2 * self.J / max(self.degrees, 1)) if misfit.sigma_unknown else None
         if misfit.sigma_unknown and self.degrees < 1:
             raise ValueError(f"there are {misfit.count} values for {len(self.names)} unknowns: sigma cannot be "
                              "computed from the residuals; give it")
-        self.hessian = misfit.curvature(self.x)
-        self._inverted()
+        self._marked()
         self._integrated()
         self.rtol = misfit.rtol
 
@@ -72,7 +74,9 @@ class Fit:
         except FAILED as error:
             self.not_estimated, shift = str(error), np.full(len(self.x), np.nan)
         self.integration = dict(zip(self.names, map(float, shift * self.slope)))
-        self.relative_integration = float(np.max(np.abs(shift[known]) / self._deviation[known], initial=0.0))
+        sizes = self._deviation[known]
+        self.relative_integration = float(np.max(np.abs(shift[known]) / np.where(sizes > 0, sizes, np.inf),
+                                                 initial=0.0))
 
     # ---- covariance
 
@@ -91,7 +95,6 @@ class Fit:
         self._inverse = np.zeros(self.hessian.shape)
         self._inverse[inside] = root @ root.T
         self.undetermined = self._undetermined(vectors[:, ~known], values, int(np.sum(~known)), scale, free)
-        self._marked()
 
     def _directions(self, free):
         """(singular values, increasing, directions in columns, scale of the unknowns) of the derivatives of the
@@ -115,7 +118,7 @@ class Fit:
         """deviations and correlations, with inf or NaN where there are none"""
         lost = {name for direction in self.undetermined for name in direction.weights}
         self._determined = np.array([not held and name not in lost for name, held in zip(self.names, self._held)])
-        self.covariance = self._inverse * (self.sigma or 1.0)**2
+        self.covariance = self._inverse * (1.0 if self.sigma is None else self.sigma)**2
         self._deviation = np.sqrt(np.maximum(np.diag(self.covariance), 0))
         self._deviation[[name in lost for name in self.names]] = np.inf
         self._deviation[self._held] = np.nan

@@ -18,6 +18,7 @@ ROUNDS = 8                      # of searches between which bounds are reconside
 TOUCHES = 1e-7                  # of the size of a bound: so near, it holds the unknown
 LARGE = 1e3             # J of a trial that fails, relative to the first one
 SIMPLEX = (0.3, 0.1)    # of standard errors: first edges of Nelder-Mead, which begins again once
+SINGULAR = 1e20         # times the curvature at the start: J has no minimum, and SciPy's trust-exact would not end
 FAILED = (CostateError, ArithmeticError)
 
 
@@ -47,7 +48,10 @@ class Reduced:
     def start(self):
         """the first point, which must have a value: else why it has none"""
         z = np.clip(self.at[self.free], self.lower, self.upper)
-        self.misfit.value(self.whole(z))
+        if not np.isfinite(self.misfit.value(self.whole(z))):
+            raise ValueError("the likelihood of the first point is no finite number: with logarithmic noise outputs "
+                             "must be positive wherever there is a value, also at t0; leave out values where they "
+                             "are 0, or begin from another guess")
         return z
 
 
@@ -86,46 +90,71 @@ def finished(reduced, z, converged, message, held):
 
 def touching(z, lower, upper):
     """-1, 0 or 1: at which bound a component is"""
-    near = TOUCHES * (1 + np.abs(z))
-    return np.where(z <= lower + near, -1, 0) + np.where(z >= upper - near, 1, 0)
+    low, high = (TOUCHES * np.abs(np.where(np.isfinite(bound), bound, 0)) for bound in (lower, upper))
+    return np.where(z <= lower + low, -1, 0) + np.where(z >= upper - high, 1, 0)
+
+
+def inverted(size):
+    """1/size, or 1 where there is none: widths of unknowns"""
+    return np.divide(1.0, size, out=np.ones(np.shape(size)), where=(size > 0) & np.isfinite(size))
 
 
 def least_squares(reduced, z, tol):
+    """Residuals relative to the first ones, and unknowns relative to what moves residuals by as much: the tolerances of
+    SciPy's search are absolute, and would otherwise depend on units"""
     from scipy.optimize import least_squares as search
-    misfit, size = reduced.misfit, len(misfit_residuals(reduced, z))
-    found = search(lambda z: reduced.guarded(lambda: misfit_residuals(reduced, z), np.full(size, np.nan)), z,
-                   jac=lambda z: misfit.jacobian(reduced.whole(z))[:, reduced.free], x_scale="jac",
-                   bounds=(reduced.lower, reduced.upper), ftol=tol, xtol=tol, gtol=tol * 1e-3)
-    return finished(reduced, found.x, found.status > 0, found.message, found.active_mask != 0)
+    misfit, first = reduced.misfit, misfit_residuals(reduced, z)
+    size = np.linalg.norm(first) or 1.0
+    width = size * inverted(np.linalg.norm(misfit.jacobian(reduced.whole(z))[:, reduced.free], axis=0))
+    lower, upper = reduced.lower / width, reduced.upper / width
+
+    def residuals(s):
+        return reduced.guarded(lambda: misfit_residuals(reduced, s * width) / size, np.full(len(first), np.nan))
+
+    def jacobian(s):
+        return misfit.jacobian(reduced.whole(s * width))[:, reduced.free] * (width / size)
+    found = search(residuals, np.clip(z / width, lower, upper), jac=jacobian, x_scale="jac", bounds=(lower, upper),
+                   ftol=tol, xtol=tol, gtol=tol * 1e-3)
+    return finished(reduced, np.clip(found.x * width, reduced.lower, reduced.upper), found.status > 0, found.message,
+                    found.active_mask != 0)
 
 
 def misfit_residuals(reduced, z):
     return reduced.misfit.residuals(reduced.whole(z))
 
 
+def widths(reduced, z):
+    """standard errors of the unknowns one by one, as Fisher's information has them; 1 where there is none"""
+    if not reduced.misfit.has_fisher:
+        return np.ones(len(z))
+    return inverted(np.sqrt(np.abs(np.diag(reduced.misfit.fisher(reduced.whole(z))))[reduced.free]))
+
+
 def quasi_newton(reduced, z, tol):
     """where there are no Hessian products"""
     from scipy.optimize import minimize
-    worst = reduced.misfit.value(reduced.whole(z))
+    worst, width = reduced.misfit.value(reduced.whole(z)), widths(reduced, z)
     worst += LARGE * (1 + abs(worst))           # where a run fails: a number with which a line search interpolates
-    found = minimize(lambda z: reduced.guarded(lambda: reduced.misfit.value(reduced.whole(z)), worst), z,
-                     jac=lambda z: reduced.guarded(lambda: reduced.misfit.gradient(reduced.whole(z))[reduced.free],
+
+    def point(s):
+        return reduced.whole(np.clip(s * width, reduced.lower, reduced.upper))
+    found = minimize(lambda s: reduced.guarded(lambda: reduced.misfit.value(point(s)), worst), z / width,
+                     jac=lambda s: reduced.guarded(lambda: reduced.misfit.gradient(point(s))[reduced.free] * width,
                                                    np.zeros(len(z)), 0), method="L-BFGS-B",
-                     bounds=list(zip(reduced.lower, reduced.upper)),
+                     bounds=list(zip(reduced.lower / width, reduced.upper / width)),
                      options=dict(ftol=1e-3 * tol, gtol=1e-6, maxiter=1000))
-    return finished(reduced, found.x, found.success, str(found.message),
-                    touching(found.x, reduced.lower, reduced.upper) != 0)
+    z = point(found.x)[reduced.free]
+    return finished(reduced, z, found.success, str(found.message), touching(z, reduced.lower, reduced.upper) != 0)
 
 
 def simplex(reduced, z, tol):
-    """from where L-BFGS-B ends, with steps of a part of the standard errors, as Fisher's information has them"""
+    """from where L-BFGS-B ends, with steps of a part of the standard errors"""
     from scipy.optimize import minimize
     found = quasi_newton(reduced, z, tol)
     if tol == LOOSE:
         return found
     z, misfit = found.x[reduced.free], reduced.misfit
-    diagonal = np.diag(misfit.fisher(found.x))[reduced.free]
-    width = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    width = widths(reduced, z)
 
     def value(s):
         return reduced.guarded(lambda: misfit.value(reduced.whole(s * width)), np.inf)
@@ -134,7 +163,7 @@ def simplex(reduced, z, tol):
         start = np.clip(np.vstack([z, z + part * np.diag(width)]), reduced.lower, reduced.upper)
         polished = minimize(value, z / width, method="Nelder-Mead", bounds=bounds,
                             options=dict(initial_simplex=start / width, xatol=1e-5, fatol=1e-9, maxiter=400 * len(z)))
-        z = polished.x * width
+        z = np.clip(polished.x * width, reduced.lower, reduced.upper)
     return finished(reduced, z, polished.success, str(polished.message), touching(z, reduced.lower, reduced.upper) != 0)
 
 
@@ -143,6 +172,7 @@ class Projected:
 
     def __init__(self, reduced, scale, held):
         self.reduced, self.scale, self.held = reduced, scale, held
+        self.last, self.least = (None, np.inf), np.inf          # (s, J) of the last trial, and the smallest J of all
 
     def point(self, s):
         z = np.array(s) * self.scale
@@ -150,16 +180,29 @@ class Projected:
             self.held | (z < self.reduced.lower) | (z > self.reduced.upper)
 
     def value(self, s):
-        return self.reduced.guarded(lambda: self.reduced.misfit.value(self.point(s)[0]), np.inf)
+        if self.last[0] is None or not np.array_equal(s, self.last[0]):
+            J = self.reduced.guarded(lambda: self.reduced.misfit.value(self.point(s)[0]), np.inf)
+            self.last = np.array(s), np.inf if np.isnan(J) else J
+            self.least = min(self.least, self.last[1])
+        return self.last[1]
 
     def gradient(self, s):
         x, moved = self.point(s)
         return np.where(moved, 0, self.reduced.misfit.gradient(x)[self.reduced.free] * self.scale)
 
     def hessian(self, s):
+        """trust-exact asks for it at each trial, before it knows J there: also at those that it then rejects"""
+        if self.value(s) == np.inf:
+            return np.eye(len(s))
         x, moved = self.point(s)
         H = self.reduced.misfit.hessian(x)[np.ix_(self.reduced.free, self.reduced.free)]
         H = H * np.outer(self.scale, self.scale)
+        if not np.max(np.abs(H)) <= SINGULAR:
+            if self.value(s) > self.least:
+                return np.eye(len(s))
+            raise ArithmeticError("the likelihood grows without limit: mostly a standard deviation that is an unknown "
+                                  "tends to 0, because the model meets its values exactly; give it a lower bound, or "
+                                  "sigma as a number")
         H[moved], H[:, moved] = 0, 0
         return H
 
@@ -175,8 +218,7 @@ def trust_region(reduced, z, tol, method):
     from scipy.optimize import minimize
     misfit = reduced.misfit
     for _ in range(ROUNDS):
-        diagonal = np.abs(np.diag(misfit.fisher(reduced.whole(z))))[reduced.free]
-        scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        scale = widths(reduced, z)
         slope, side = misfit.gradient(reduced.whole(z))[reduced.free], touching(z, reduced.lower, reduced.upper)
         held = (side != 0) & (slope * side <= 0)
         of = Projected(reduced, scale, held)

@@ -28,6 +28,11 @@ class Unknown:
             raise ValueError(f"scale is {scale!r}: one of {', '.join(map(repr, SCALES))}")
         self.guess, self.scale, self.prior = float(guess), scale, checked_prior(prior)
         self.low, self.high = (-math.inf if low is None else float(low), math.inf if high is None else float(high))
+        if self.prior and self.prior[0] == "uniform":           # its density is 0 outside: the search stays inside
+            self.low, self.high = max(self.low, self.prior[1][0]), min(self.high, self.prior[1][1])
+        if self.prior and self.prior[0] == "parameterScaleUniform":
+            ends = [end if scale in LINEAR else (10.0 if scale == "log10" else math.e)**end for end in self.prior[1]]
+            self.low, self.high = max(self.low, ends[0]), min(self.high, ends[1])
         if not self.low < self.high:
             raise ValueError(f"the bounds are {self.low:g} and {self.high:g}: the first must be less than the second")
 
@@ -41,6 +46,8 @@ def checked_prior(prior):
     """(kind, (a, b)), or None"""
     if prior is None:
         return None
+    if not isinstance(prior, (tuple, list)) or not prior:
+        raise ValueError(f"prior is {prior!r}; expected (kind, a, b)")
     kind, *numbers = prior
     numbers = numbers[0] if len(numbers) == 1 and not np.isscalar(numbers[0]) else numbers
     if kind not in PRIORS or len(numbers) != 2:
@@ -75,12 +82,14 @@ class Unknowns:
         x = np.asarray(x, dtype=float)
         if x.shape != (len(self.names),):
             raise ValueError(f"x has shape {x.shape}; expected ({len(self.names)},): one value for each of the names")
-        u = np.where(self._log, np.exp(np.where(self._log, x * self._unit, 0)), x)
+        with np.errstate(over="ignore"):
+            u = np.where(self._log, np.exp(np.where(self._log, x * self._unit, 0)), x)
         first = np.where(self._log, u * self._unit, 1.0)
         return u, first, np.where(self._log, u * self._unit**2, 0.0)
 
-    def log_prior(self, x):
-        """the logarithm of the density of the priors, and its first two derivatives with respect to x"""
+    def log_prior(self, x, fisher=False):
+        """the logarithm of the density of the priors, and its first two derivatives with respect to x.  fisher: in
+        place of the second derivative of Laplace's, which is 0 or infinite, the one that it has on average, -1/b^2"""
         value, first, second = 0.0, np.zeros(len(x)), np.zeros(len(x))
         u, du, ddu = self.unscaled(x)
         for k, of in enumerate(self.priors):
@@ -92,6 +101,9 @@ class Unknowns:
             value += v
             first[k] = d if on_x else d * du[k]
             second[k] = dd if on_x else dd * du[k]**2 + d * ddu[k]
+            if fisher and kind.lower().endswith("laplace"):
+                slope = 1.0 if on_x else du[k] / (u[k] if kind.startswith("log") else 1.0)
+                second[k] = -(slope / parameters[1])**2
         return value, first, second
 
 
