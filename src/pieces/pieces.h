@@ -39,8 +39,8 @@ int measurements_given(verdict *, const costate_problem *, const costate_measure
    residual r and its first derivatives, and expectations of second derivatives (the mixed one has expectation 0) */
 typedef struct { double L, f, s, ff, fs, ss, expected_ff, expected_ss, r, r_f, r_s; } likelihood;
 void likelihood_of(const costate_measured *, double f, double sigma, likelihood *);
-/* censored.c: the same, but for the residual, of a censored value; s, at: the scale and its first two derivatives at
-   the output and at the bound */
+/* censored.c: these of a value of which only a bound is known, without a residual.  s, at: the scale of the
+   measurement and its first two derivatives, at the output and at the bound. */
 void censored_of(const costate_measured *, const double *s, const double *at, double sigma, likelihood *);
 
 /* listed.c: the same three callbacks as those of observed.c, for a list */
