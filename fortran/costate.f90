@@ -113,6 +113,7 @@ module costate
     type, bind(c) :: costate_relation
         type(costate_map) :: guard
         integer(c_int) :: whole = 0                             ! 1: the value is floor(guard)
+        integer(c_int) :: sign = 0                              ! 1: the value is 1, 0 or -1
         type(c_ptr) :: ctx = c_null_ptr
     end type
 

@@ -15,7 +15,7 @@ writes them:
     index        1 and n numbers, or 0
     events       of each: number of given times, direction, from, to, terminal, passes, slopes, at_start; maps guard,
                  jump, cost
-    relations    of each: whole; map guard
+    relations    of each: which of KINDS; map guard
 
 A map is the number of its values, 0 for none, and its PRODUCTS; each is 0 for none, 1 and a routine, or 2, a routine,
 bits of SPACE, and a routine for directions that are 0 in these spaces.  A routine is the numbers of registers and of
@@ -40,6 +40,7 @@ from .tables import MANY, in_tables
 MAGIC, VERSION = 0x62736f63, 1               # "cosb" in the order of bytes of most machines
 MARK = MAGIC.to_bytes(4, sys.byteorder).decode()
 PRODUCTS = ("value", "tangent", "adjoint", "tangent2", "adjoint_tangent", "tangents", "adjoints", "adjoint_tangent2")
+KINDS = ("truth", "whole", "sign")           # of relations
 BACKWARD = ("adjoint", "adjoint_tangent", "adjoints", "adjoint_tangent2")
 SAME_MODE = -2                               # COSTATE_SAME_MODE
 SPACE = {"t": 1, "p": 2, "m": 4}             # bits of directions that are not zero in general
@@ -114,7 +115,7 @@ class Program:
         for e in m.events:
             self.event(e)
         for r in m.relations:
-            self.words.append(r.whole)
+            self.words.append(KINDS.index(r.kind))
             self.map([r.guard])
         self.doubles += [*m.stops, *formulas.defaults(m)]
         return self.packed()

@@ -159,7 +159,7 @@ class File:
     def table_of_relations(self, guards):
         if not guards:
             return ""
-        rows = [self.initializer(m, "    {.guard = ") + ", .whole = 1" * r.whole + "},\n"
+        rows = [self.initializer(m, "    {.guard = ") + (f", .{r.kind} = 1" if r.kind != "truth" else "") + "},\n"
                 for r, m in zip(self.model.relations, guards)]
         title = heading("the problem") * (not self.model.events)
         return title + "static const costate_relation relations[] = {\n" + "".join(rows) + "};\n\n"

@@ -11,7 +11,9 @@ def held(model, values):
     values = dict(values)
     for k, r in enumerate(model.relations):
         guard, = evaluate(model.graph, [r.guard], values)
-        values["whole" if r.whole else "relation", k] = math.floor(guard) if r.whole else int(guard > 0)
+        sign = (guard > 0) - (guard < 0)
+        value = {"whole": math.floor, "sign": lambda _: sign, "truth": lambda _: max(sign, 0)}[r.kind](guard)
+        values["whole" if r.whole else "relation", k] = value
     return values
 
 

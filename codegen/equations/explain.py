@@ -101,7 +101,7 @@ class Explanation(File):
 
     def relation(self, k, r):
         text = self.shown(r.guard)
-        return f"    relation_{k + 1}: " + (f"floor({text})" if r.whole else f"{text} > 0")
+        return f"    relation_{k + 1}: " + (f"floor({text})" if r.whole else f"sign({text})")
 
     def laws(self):
         found = conservation_laws(self.model)

@@ -63,9 +63,13 @@ class Event:
 
 @dataclass
 class Relation:
-    """A truth value, 1 where the guard is positive, or the whole number below it."""
+    """A value of a guard that the library keeps in a step: see costate_relation."""
     guard: int                               # a node
-    whole: bool = False
+    kind: str = "sign"                       # of the guard; or truth: that it is positive; whole: the number below it
+
+    @property
+    def whole(self):
+        return self.kind == "whole"
 
 
 class Model:

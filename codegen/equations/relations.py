@@ -1,9 +1,11 @@
 """Conditions become relations: values that the library keeps fixed in a step and determines anew after events.
 
 A step then never crosses the place where a branch changes, and derivatives include the change of the time at which it
-is met.  a < b has the guard a - b, whose relation is 0 where a < b and 1 where a > b; floor(a) is the value of a
-relation with whole numbers.  The guard of a condition in a condition depends on the relation of the inner one, which
-stands before it in the list.
+is met.  a < b has the guard a - b, whose relation is its sign: -1 where a < b, 1 where a > b, 0 where they are equal
+for some time; floor(a) is the value of a relation with whole numbers.  The guard of a condition in a condition depends
+on the relation of the inner one, which stands before it in the list.  abs, min and max in a guard become relations, too:
+a guard such as x - max(x, 0) is zero in a whole region, and an event finds the end of a region only where a guard passes
+zero.  So do those whose kink is at the zero of a guard: a step that ends there may end on either side of the kink.
 
 Comparisons stay where no event can replace them: those of t with stops (switches.py); those that a branch needs at each
 point, as x > 0 of if(x > 0, sqrt(x), 0), because stages may lie beyond the zero of the guard; and those in a branch
@@ -14,6 +16,7 @@ from .switches import is_switch
 
 LIMITED = {"log", "log10", "log2", "log1p", "sqrt", "asin", "acos", "acosh", "atanh"}       # not defined everywhere
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+SIGNS = {">": ("==", 1), "<": ("==", -1), "<=": ("!=", 1), ">=": ("!=", -1)}    # that hold
 
 
 def conditions_to_relations(model, kinks):
@@ -82,12 +85,26 @@ class Maker:
         self.model, self.g, self.kinks, self.of = model, model.graph, kinks, {}
         g, selections = self.g, [a for a in model.graph.order(roots) if model.graph.nodes[a][0] == "sel"]
         self.always = evaluated_always(g, roots)
+        self.in_guards, self.zeros = set(), set()
+        self.choose(selections)
+        held = [c for c in self.used if not self.stays(c, *g.nodes[c][1:])]
+        self.in_guards = set(g.order(held))
+        self.zeros = {g.sub(*pair) for c in held for pair in (g.nodes[c][2:], g.nodes[c][:1:-1])}
+        self.choose(selections)
+
+    def choose(self, selections):
         self.plain = {a: self.comparisons_of(a) for a in selections}            # selection: what stays as it is
-        self.used = {c for a in selections for c in comparisons(g, g.nodes[a][1]) - self.plain[a]}
+        self.used = {c for a in selections for c in comparisons(self.g, self.g.nodes[a][1]) - self.plain[a]}
+
+    def is_event(self, kink):
+        """Does abs, min or max become a relation?"""
+        key = self.g.nodes[kink]
+        zero = key[2] if key[0] == "f" else self.g.sub(*self.g.nodes[key[1]][2:])
+        return self.kinks or kink in self.in_guards or zero in self.zeros
 
     def comparisons_of(self, selection):
         g, (_, condition, *branches) = self.g, self.g.nodes[selection]
-        if not self.kinks and is_extreme(g, selection):
+        if is_extreme(g, selection) and not self.is_event(selection):
             return {condition}
         limited = limits(g, branches)
         return {c for c in comparisons(g, condition) if keeps_inside(g, c, limited)} if limited else set()
@@ -117,28 +134,31 @@ class Maker:
             return g.cmp(key[1], *(new[b] for b in key[2:])) if a in plain else new[a]
         return g.builders()[key[0]](*(self.partly(b, plain, new) for b in key[1:]))
 
-    def condition(self, at, a, b):
-        """The comparison itself where it cannot change between events, as in x < x, whose guard would be 0"""
-        g, op = self.g, self.g.nodes[at][1]
-        stays = op in ("==", "!=") or is_switch(g, op, a, b) or not self.may_hold(at, [a, b]) or \
+    def stays(self, at, op, a, b):
+        """A comparison that cannot change between events, as x < x, whose guard would be 0, remains one."""
+        g = self.g
+        return op in ("==", "!=") or is_switch(g, op, a, b) or not self.may_hold(at, [a, b]) or \
             g.const(g.sub(a, b)) is not None
-        return g.cmp(op, a, b) if stays else self.held(op, a, b)
+
+    def condition(self, at, a, b):
+        op = self.g.nodes[at][1]
+        return self.g.cmp(op, a, b) if self.stays(at, op, a, b) else self.held(op, a, b)
 
     def held(self, op, a, b):
         g = self.g
-        if (g.sub(b, a), False) in self.of:             # the other way round
+        if (g.sub(b, a), "sign") in self.of:            # the other way round
             a, b, op = b, a, TURNED[op]
-        above = g.cmp("==", self.relation(g.sub(a, b), False), g.c(1))
-        return above if op in (">", ">=") else g.no(above)
+        equals, sign = SIGNS[op]
+        return g.cmp(equals, self.relation(g.sub(a, b), "sign"), g.c(sign))
 
     def function(self, at, name, a):
         g = self.g
-        if name == "fabs" and self.kinks and self.may_hold(at, [a]):
+        if name == "fabs" and self.is_event(at) and self.may_hold(at, [a]):
             return g.sel(self.held("<", a, g.c(0)), g.neg(a), a)
         if name == "floor" and self.may_hold(at, [a]):
-            return self.relation(a, True)
+            return self.relation(a, "whole")
         if name == "ceil" and self.may_hold(at, [a]):
-            return g.neg(self.relation(g.neg(a), True))
+            return g.neg(self.relation(g.neg(a), "whole"))
         return g.f(name, a)
 
     def may_hold(self, at, nodes):
@@ -146,8 +166,9 @@ class Maker:
         moves = self.g.variables(nodes, "y", "t") and not self.g.variables(nodes, "yp")
         return moves and (at in self.always or not limits(self.g, nodes))
 
-    def relation(self, guard, whole):
-        if (guard, whole) not in self.of:
-            self.of[guard, whole] = self.g.v("whole" if whole else "relation", len(self.model.relations))
-            self.model.relations.append(Relation(guard, whole))
-        return self.of[guard, whole]
+    def relation(self, guard, kind):
+        if (guard, kind) not in self.of:
+            space = "whole" if kind == "whole" else "relation"
+            self.of[guard, kind] = self.g.v(space, len(self.model.relations))
+            self.model.relations.append(Relation(guard, kind))
+        return self.of[guard, kind]

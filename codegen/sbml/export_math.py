@@ -7,6 +7,7 @@ TIME = '<csymbol encoding="text" definitionURL="http://www.sbml.org/sbml/symbols
 OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "divide", "neg": "minus", "pow": "power", "and": "and",
              "or": "or", "not": "not"}
 RELATIONS = {"<": "lt", "<=": "leq", ">": "gt", ">=": "geq", "==": "eq", "!=": "neq"}
+SIGNS = {(True, False): "gt", (True, True): "leq", (False, False): "lt", (False, True): "geq"}
 FUNCTIONS = {"exp": "exp", "log": "ln", "fabs": "abs", "floor": "floor", "ceil": "ceiling", "sin": "sin", "cos": "cos",
              "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "sinh": "sinh", "cosh": "cosh",
              "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "log10": "log", "sqrt": "root"}
@@ -43,7 +44,8 @@ class Formulas:
             return self.variable(key)
         if self.is_relation(a):
             guard = self.model.relations[self.g.nodes[key[2]][2]].guard
-            return f"<apply><gt/>{self.text(guard)}<cn>0</cn></apply>"
+            above, equal = self.g.const(key[3]) > 0, key[1] == "!="
+            return f"<apply><{SIGNS[above, equal]}/>{self.text(guard)}<cn>0</cn></apply>"
         inside = [self.text(b) for b in self.g.children(a)]
         if kind == "sel":
             condition, yes, no = inside
@@ -71,9 +73,9 @@ class Formulas:
         return f"<ci>{self.names[space, index]}</ci>"
 
     def is_relation(self, a):
-        """relation == 1"""
+        """A comparison of the sign of a guard with 1 or -1"""
         key = self.g.nodes[a]
-        return key[:2] == ("cmp", "==") and self.g.nodes[key[2]][:2] == ("v", "relation")
+        return key[0] == "cmp" and self.g.nodes[key[2]][:2] == ("v", "relation")
 
     def children(self, a):
         """Also the guards of relations"""

@@ -118,7 +118,7 @@ events
         y := 0
 
 relations: a step ends where they change
-    relation_1: x - K > 0
+    relation_1: sign(x - K)
 
 stops: known times at which the equations are not smooth
     2, 5

@@ -49,10 +49,10 @@ def direct(text):
 
 
 def related(m, values):
-    """values, with those of relations, whose guards are zero where conditions with < do not hold"""
+    """values, with those of relations"""
     for k, r in enumerate(m.relations):
         u, = evaluate(m.graph, [r.guard], values)
-        values["whole" if r.whole else "relation", k] = math.floor(u) if r.whole else int(u >= 0)
+        values["whole" if r.whole else "relation", k] = math.floor(u) if r.whole else (u > 0) - (u < 0)
     return values
 
 

@@ -197,10 +197,10 @@ enum costate_relation_values { COSTATE_SLIDES = -0x7fffffff };
    with, so that the maps are smooth in a step and derivatives include the change of the time of crossing.  Maps must
    choose their branch by x->relation[k], not by a comparison.
 
-   The value is 1 where the guard is positive and 0 where it is negative; with whole = 1 it is the integer below the
-   guard.  The library determines it from the guards where a run starts or is continued, and after each event.  A guard
-   that is zero there, to round-off, decides by its slope, with f of that value; a guard that rests at zero keeps its
-   value (at the start: 1).
+   The value is 1 where the guard is positive, else 0; with whole = 1 it is the integer below the guard, with sign = 1
+   the sign of the guard, 1 or -1, and 0 where it rests at zero.  The library determines it from the guards where a run
+   starts or is continued, and after each event.  A guard that is zero there, to round-off, decides by its slope, with f
+   of that value; one that rests at zero has the value of zero, unless f of this value makes it leave.
 
    Where f of both values drives the guard back to zero, the solution slides along it.  The run then ends with
    COSTATE_TOO_MANY_EVENTS, or follows the surface, as options.sliding says.
@@ -210,6 +210,7 @@ enum costate_relation_values { COSTATE_SLIDES = -0x7fffffff };
 typedef struct {
     costate_map guard;    /**< 1 value */
     int whole;            /**< 1: the value is floor(guard); 0: guard > 0 */
+    int sign;             /**< 1: the value is 1, 0 or -1; with whole = 0 */
     void *ctx;            /**< of the guard; NULL: that of the problem */
 } costate_relation;
 

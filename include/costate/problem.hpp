@@ -710,15 +710,16 @@ public:
     problem &memory(int nm) { return mine().c.nm = nm, update(); }
     // known times at which the maps jump in t, in non-decreasing order: see costate_problem.stops
     problem &stops(std::vector<double> times) { return mine().stops = std::move(times), update(); }
-    // x.relation[k], with k from 0: 1 where this guard is positive, else 0; whole: the integer below the guard.  See
-    // costate_relation
-    template<class F> problem &relation(F guard, bool whole = false)
+    // x.relation[k], with k from 0: 1 where this guard is positive, else 0; whole: the integer below the guard;
+    // sign: 1, 0 or -1.  See costate_relation
+    template<class F> problem &relation(F guard, bool whole = false, bool sign = false)
     {
         contents &a = mine();
         a.guards.push_back(std::make_unique<detail::guard_of_relation>());
         a.guards.back()->guard.map = detail::make_map(std::move(guard));
         costate_relation of = {};
         of.whole = whole;
+        of.sign = sign;
         a.relations.push_back(of);
         return update();
     }

@@ -58,7 +58,8 @@ def of_event(event):
 
 def of_relation(relation):
     name = name_of(relation.guard.value)
-    return f"<Relation floor({name})>" if relation.whole else f"<Relation {name} > 0>"
+    of = f"floor({name})" if relation.whole else f"sign({name})" if relation.sign else f"{name} > 0"
+    return f"<Relation {of}>"
 
 
 def of_functional(functional):

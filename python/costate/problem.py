@@ -77,12 +77,19 @@ class Relation:
     """A truth value on which functions depend, which the library keeps in a step: guard(t, y, p) > 0.
 
     guard       a function or Map of one value; it may use relations before it
-    whole       True: the value is the whole number below the guard"""
+    whole       True: the value is the whole number below the guard
+    sign        True: the value is 1 where the guard is positive, -1 where it is negative, 0 where it rests at zero"""
 
-    def __init__(self, guard, *, whole=False):
-        self.guard, self.whole = as_map(guard), bool(whole)
+    def __init__(self, guard, *, whole=False, sign=False):
+        if whole and sign:
+            raise ValueError("a relation has whole=True or sign=True, not both")
+        self.guard, self.whole, self.sign = as_map(guard), bool(whole), bool(sign)
 
     __repr__ = shown.of_relation
+
+    @property
+    def kind(self):
+        return "whole" if self.whole else "sign" if self.sign else "truth"
 
 
 class Built:
@@ -274,7 +281,7 @@ class Built:
         of_trace = [] if self.trace is None else self.trace.conditions(self.of)
         for k, (relation, of, owner) in enumerate(self.structs("relation", given, len(of_trace))):
             self.place(relation, "guard", of.guard, "guard", f"the guard of relations[{k}]", 1, owner)
-            relation.whole = of.whole
+            relation.whole, relation.sign = of.whole, of.sign
             relation.ctx = owner.handle if self.of is None else self.of.relation[k].ctx
         for k, relation in enumerate(of_trace, len(given)):
             self.P.relation[k] = relation

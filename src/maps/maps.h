@@ -275,10 +275,13 @@ int situations_copy(situations *to, const situations *from);        /* 0, or -1:
 void situations_clear(situations *);
 int relations_init(maps *);                               /* event, made, guards, sliding */
 /* the value for a guard of u away from its zeros; and on side 1 or -1 of one, where it is zero to round-off */
-static inline int relation_value(const costate_relation *r, double u) { return r->whole ? (int)floor(u) : u > 0; }
+static inline int relation_value(const costate_relation *r, double u)
+{
+    return r->whole ? (int)floor(u) : (u > 0) - (r->sign && u < 0);
+}
 static inline int relation_beside(const costate_relation *r, double u, int side)
 {
-    return r->whole ? (int)rint(u) - (side < 0) : side > 0;
+    return r->whole ? (int)rint(u) - (side < 0) : relation_value(r, side);
 }
 /* how far it is from the nearest of its zeros */
 static inline double relation_distance(const costate_relation *r, double u) { return fabs(r->whole ? u - rint(u) : u); }

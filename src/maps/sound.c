@@ -44,9 +44,14 @@ static int relations_sound(verdict *v, const costate_problem *P)
     for (int k = 0; k < P->nrelations; k++) {
         if (!P->relation[k].guard.value)
             return fail(v, COSTATE_MISSING, "problem.relation[%d].guard.value is missing.", k);
-        if (P->relation[k].whole != 0 && P->relation[k].whole != 1)
-            return fail(v, COSTATE_BAD_ARGUMENT, "problem.relation[%d].whole = %d: it is 0 or 1.", k,
-                        P->relation[k].whole);
+        const costate_relation *r = &P->relation[k];
+        if (r->whole != 0 && r->whole != 1)
+            return fail(v, COSTATE_BAD_ARGUMENT, "problem.relation[%d].whole = %d: it is 0 or 1.", k, r->whole);
+        if (r->sign != 0 && r->sign != 1)
+            return fail(v, COSTATE_BAD_ARGUMENT, "problem.relation[%d].sign = %d: it is 0 or 1.", k, r->sign);
+        if (r->sign && r->whole)
+            return fail(v, COSTATE_BAD_ARGUMENT, "problem.relation[%d] has whole = 1 and sign = 1: its value is one of "
+                        "them.", k);
     }
     return COSTATE_OK;
 }

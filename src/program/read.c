@@ -322,7 +322,9 @@ static void read_events(reader *r)
         unit *u = &units[P->nevents + k];
         u->program = q;
         relation[k].ctx = u;
-        relation[k].whole = word(r, 0, 1);
+        int kind = word(r, 0, 2);
+        relation[k].whole = kind == 1;
+        relation[k].sign = kind == 2;
         if (!read_map(r, u, GUARD, &relation[k].guard, 1, 0)) damage(r);
     }
     P->event = P->nevents ? event : NULL;

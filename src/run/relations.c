@@ -6,10 +6,11 @@
    in its turn, until all are consistent.  Where none depends on itself through others, each round settles at least one
    more.  Where one is flipped more often than there are relations at zero, all values of a few are tried.  If none are
    consistent, both values of this one drive its guard back to zero, and the solution slides along it.  A guard that
-   rests keeps its value; if it leaves zero later to the other side, the value changes at the start of that step, where
-   f is the same for both. */
+   rests at zero has the value of zero, 0 or the integer itself, unless this one makes it leave; if it leaves zero
+   later to the other side, the value changes at the start of that step, where f is the same for both. */
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "maps/sliding.h"
 #include "run/relations.h"
@@ -39,9 +40,10 @@ static int to_user(costate *c, int k, double t, const double *y, double *u, doub
 
 static int is_sliding(const costate *c) { return relation_slides(c->P.nrelations, c->maps.bound.relation); }
 
-/* the value on the other side of the zero where the guard is u */
-static int other_value(const costate_relation *r, int value, double u)
+/* the value on the other side of the zero where the guard is u; leaves: the side to which a sign leaves 0 */
+static int other_value(const costate_relation *r, int value, double u, int leaves)
 {
+    if (r->sign && value == 0) return leaves;
     return relation_beside(r, u, value == relation_beside(r, u, 1) ? -1 : 1);
 }
 
@@ -50,7 +52,7 @@ static int flip(costate *c, double t, const double *y, int k)
     int *value = &c->watch.values[k];
     double u;
     TRY(to_user(c, k, t, y, &u, NULL));
-    *value = other_value(&c->P.relation[k], *value, u);
+    *value = other_value(&c->P.relation[k], *value, u, guard_of(c, k)->leaves);
     return 0;
 }
 
@@ -74,6 +76,7 @@ static int by_signs(costate *c, double t, const double *y, int known)
         TRY(to_user(c, k, t, y, &u, &noise));
         g->open = relation_distance(r, u) <= fmax(noise, fmax(g->fired ? g->band : 0, known ? g->drift : 0));
         g->drift = 0;
+        g->lowered = 0;
         if (!g->open) values[k] = relation_value(r, u);
         else if (values[k] == COSTATE_SLIDES) continue;
         else if (!known || (r->whole && values[k] != relation_beside(r, u, -1))) values[k] = relation_beside(r, u, 1);
@@ -127,7 +130,9 @@ static int moves(costate *c, const run *x, int k, int *way)
     TRY(guard_value(c, event, x->t, c->work.y, &e));
     TRY(guard_noise(c, event, x->t, c->work.y, e, &noise));
     TRY(guard_value(c, event, x->now.end, c->work.y1, &end));
-    *way = fabs(end - e) > CLEAR * noise ? sign_of(end - e) * side : 0;
+    int goes = fabs(end - e) > CLEAR * noise ? sign_of(end - e) : 0;
+    guard_of(c, k)->leaves = goes;
+    *way = side == 0 ? -abs(goes) : goes * side;
     return 0;
 }
 
@@ -149,6 +154,29 @@ static int inconsistent(costate *c, run *x, int last, int *which)
             TRY(moves(c, x, k, &g->goes));
             if (g->goes < 0) { *which = k; return 0; }
         }
+    }
+    return 0;
+}
+
+/* The value of a guard that rests at zero, where it has been `value`: round-off above zero decides nothing. */
+static int value_at_rest(const costate_relation *r, int value, double u)
+{
+    int zero = relation_distance(r, u) == 0, rounded = !r->whole && u < 0 && value > 0;
+    return zero || rounded ? relation_value(r, u) : value;
+}
+
+/* Gives the first relation at rest whose value is not that of zero this value, once; *any 0: there is none. */
+static int lower_one(costate *c, const run *x, int *any)
+{
+    *any = 0;
+    for (int k = 0; k < c->P.nrelations && !*any; k++) {
+        guarded *g = guard_of(c, k);
+        int *value = &c->watch.values[k], before = *value;
+        double u;
+        if (!g->open || g->goes != 0 || g->lowered || before == COSTATE_SLIDES) continue;
+        TRY(to_user(c, k, x->t, c->work.y, &u, NULL));
+        *value = value_at_rest(&c->P.relation[k], before, u);
+        *any = g->lowered = *value != before;
     }
     return 0;
 }
@@ -222,13 +250,17 @@ static int settle_by_trial(costate *c, run *x, int mode, int *found)
 
 static int settle(costate *c, run *x, int mode)
 {
-    int *values = c->watch.values, k = relation_slides(c->P.nrelations, values), open = 0, found;
+    int *values = c->watch.values, k = relation_slides(c->P.nrelations, values), open = 0, any, found;
     if (k >= 0) TRY(value_left(c, x->t, c->work.y, k, 0, &values[k]));
     for (int i = 0; i < c->P.nrelations; i++) open += guard_of(c, i)->open;
     for (int last = -1;; last = k) {
         TRY(name_values(c, x->tape, c->work.y, mode));          /* records of trial steps name them */
         TRY(inconsistent(c, x, last, &k));
-        if (k < 0) return 0;
+        if (k < 0) {
+            TRY(lower_one(c, x, &any));
+            if (!any) return 0;
+            continue;
+        }
         if (++c->watch.flips[k] > open) {
             TRY(settle_by_trial(c, x, mode, &found));
             if (found) return 0;
@@ -288,6 +320,7 @@ int relation_turns(costate *c, run *x)
 {
     int before = c->maps.bound.situation, mode = c->maps.bound.mode, k = c->watch.turns, to;
     guarded *g = guard_of(c, k);
+    g->leaves = c->watch.turns_to;
     int again = g->turned && g->turned_at == x->t;
     TRY(relation_flips(c, x, k, mode, &to));
     if (again) TRY(slides(c, x, k));

@@ -119,7 +119,8 @@ static int judge_at(costate *c, run *x, int k, double theta, double e, crossing 
     if (g->holds && g->from_zero && !g->led && fabs(e) > g->band) {
         int left;
         TRY(has_left(c, x, k, theta, e, &left));
-        if (passed && left) return c->watch.turns = k - c->P.nevents, TURNS;
+        c->watch.turns_to = sign_of(e);
+        if ((passed || g->sign == 0) && left) return c->watch.turns = k - c->P.nevents, TURNS;
         passed = 0;
     }
     if (passed) TRY(cross(c, x, k, theta, e, &at));

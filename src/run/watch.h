@@ -32,10 +32,13 @@ static inline int in_mode(const costate *c, const costate_event *e)
     return e->from == COSTATE_ANY_MODE || e->from == c->maps.bound.mode;
 }
 
-/* the side of the guard of relation k on which its value holds */
+/* the side of the guard of relation k on which its value holds; 0: that of a sign at zero holds on none */
 static inline int relation_side(const costate *c, int k)
 {
-    return c->P.relation[k].whole || c->maps.bound.relation[k] ? 1 : -1;
+    const costate_relation *r = &c->P.relation[k];
+    int value = c->maps.bound.relation[k];
+    if (r->whole || value == COSTATE_SLIDES) return 1;
+    return value > 0 ? 1 : r->sign && value == 0 ? 0 : -1;
 }
 
 /* too_many.c */

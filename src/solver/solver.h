@@ -98,6 +98,8 @@ typedef struct guarded {
     double slope, miss;         /* where it fires: time derivative along the run; error of its time */
     double band;                /* its round-off at the start of the segment */
     int open, probed, goes;     /* at_once.c: it may be zero there; it is zero, and takes this sign */
+    int leaves;                 /* of a sign that is 0: the side to which its guard leaves zero */
+    int lowered;                /* of a relation whose guard rests there: it has been given the value of zero */
     int way;                    /* direction in which it passed zero at this time, in any mode; 0: it did not */
     double drift;               /* of a relation along which the solution slides: how far it may be from zero */
     int holds;                  /* of a relation, whose value says on which side it is: its sign */
@@ -122,7 +124,8 @@ typedef struct {
     int at_once;                /* rounds of events at the same time so far */
     int starts;                 /* not 0: guards are looked at that are zero at the start (run/watch.h) */
     int *values, *flips;        /* nrelations each: values that are being determined, how often each was flipped */
-    int turns;                  /* the relation that takes its other value at the start of this step */
+    int turns, turns_to;        /* the relation that takes its other value at the start of this step; the side of its
+                                   guard then */
     long stamp;                 /* of the run that ended here: events at its end have not been applied */
     int still;                  /* number of consecutive events without progress in time */
     double patience;            /* events of one time may be apart by this times the round-off of time */

@@ -219,7 +219,8 @@ static void numbers(const row *m, const costate_problem *A, const costate_progra
         for (size_t k = 0; k < sizeof e / sizeof *e; k++) same_number(m, "event", e[k], f[k]);
         same(m, "times", c->times, d->times, c->ntimes);
     }
-    for (int i = 0; i < A->nrelations; i++) same_number(m, "relation", A->relation[i].whole, B->relation[i].whole);
+    for (int i = 0; i < A->nrelations; i++) same_number(m, "relation", A->relation[i].whole + 2 * A->relation[i].sign,
+                                                             B->relation[i].whole + 2 * B->relation[i].sign);
 }
 
 /* ---- runs ---- */

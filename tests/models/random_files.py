@@ -330,7 +330,7 @@ int main(void)
         for (int i = 0; i < P->nrelations && i < 64; i++) {
             double u = 0;
             P->relation[i].guard.value(&x, &u, NULL);
-            relation[i] = P->relation[i].whole ? (int)floor(u) : u > 0;
+            relation[i] = P->relation[i].whole ? (int)floor(u) : (u > 0) - (P->relation[i].sign && u < 0);
         }
         const costate_point
             d = {.t = row[k].dt, .y = row[k].dy, .p = row[k].dp}, e = {.t = row[k].et, .y = row[k].ey, .p = row[k].ep};

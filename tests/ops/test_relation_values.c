@@ -270,16 +270,16 @@ enum kind { CHAIN, DOWN, PAIR, HIDDEN, LARGE, CIRCLE };
 /* CHAIN: y0' by the sign of y1, y1' by that of y2, which falls: the relations are in this order.  DOWN: y1' = floor(y0)
    below 3.  PAIR: the signs of y0 and of y1, each of which makes the other one leave zero in its direction.  CIRCLE:
    while y2 rises, y0 and y1 have no consistent signs; those of a fall of all three are consistent.  HIDDEN: y0 rests at
-   zero until it falls at the time 1, where no event is. */
+   zero until it moves to the side of y2 at the time 1, where no event is. */
 static int small(const costate_point *x, double *out, void *ctx)
 {
     const context *c = ctx;
     const int *r = x->relation;
-    int falls = c->way * x->t > 1;
+    int moves = c->way * x->t > 1;
     if (c->kind == CHAIN) { out[0] = r[1] ? -1 : 1; out[1] = r[2] ? -1 : 1; out[2] = -1; }
     if (c->kind == DOWN) { out[0] = -1; out[1] = r[0]; out[2] = 0; }
     if (c->kind == PAIR) { out[0] = r[1] ? 2 : -1; out[1] = r[0] ? 3 : -1; out[2] = r[0] + r[1]; }
-    if (c->kind == HIDDEN) { out[0] = falls ? -1 : 0; out[1] = r[0] ? 5 : 1; out[2] = 0; }
+    if (c->kind == HIDDEN) { out[0] = moves ? x->y[2] : 0; out[1] = 1 + 4 * r[0]; out[2] = 0; }
     if (c->kind == LARGE) { out[0] = 1; out[1] = r[0]; out[2] = 0; }
     if (c->kind == CIRCLE) {
         out[0] = r[2] && r[1] ? 1 : -1;
@@ -294,16 +294,20 @@ static int component0(const costate_point *x, double *u, void *ctx) { (void)ctx;
 static int component1(const costate_point *x, double *u, void *ctx) { (void)ctx; *u = x->y[1]; return 0; }
 static int component2(const costate_point *x, double *u, void *ctx) { (void)ctx; *u = x->y[2]; return 0; }
 
-static int run_small(enum kind kind, double way, double t1, int whole, double *y, costate **c)
+enum value { TRUTH, INTEGER, SIGN };
+
+static int run_small(enum kind kind, double way, double t1, enum value value, double *y, costate **c)
 {
-    static const costate_relation signs[] = {{.guard = {.value = component0}}, {.guard = {.value = component1}},
-                                             {.guard = {.value = component2}}},
-                                  floors[] = {{.guard = {.value = component0}, .whole = 1}};
+    static const costate_relation truths[] = {{.guard = {.value = component0}}, {.guard = {.value = component1}},
+                                              {.guard = {.value = component2}}},
+                                  floors[] = {{.guard = {.value = component0}, .whole = 1}},
+                                  signs[] = {{.guard = {.value = component0}, .sign = 1}};
+    static const costate_relation *const of_value[] = {truths, floors, signs};
     static context own;
     own = (context){way, (int)kind};
     static const int counts[] = {3, 1, 2, 1, 1, 3};
     const costate_problem P = {.n = 3, .rhs = {.value = small}, .ctx = &own, .nrelations = counts[kind],
-                               .relation = whole ? floors : signs};
+                               .relation = of_value[value]};
     const costate_options o = {.controller = kind == HIDDEN ? COSTATE_FIXED : 0, .h0 = kind == HIDDEN ? 0.3 : 0};
     *c = costate_new(costate_method_find(kind == HIDDEN ? "euler" : "dopri5"), &P, &o);
     return costate_integrate(*c, 0, way * t1, y, NULL, NULL);
@@ -334,12 +338,19 @@ static void values_at_the_start(void **state)
 /* f jumps where nothing says so: the guard that rested leaves zero in the step from 1.2, and its value changes. */
 static void a_guard_that_rested_leaves(void **state)
 {
-    double y[3] = {0};
-    costate *c;
+    static const struct { enum value value; double side, later; } cases[] = {
+        {TRUTH, 1, 1}, {TRUTH, -1, 0}, {INTEGER, 1, 0}, {INTEGER, -1, -1}, {SIGN, 1, 1}, {SIGN, -1, -1},
+    };
     (void)state;
-    CHECK_OK(c, run_small(HIDDEN, 1, 2, 0, y, &c));
-    assert_true(fabs(y[0] + 0.8) < 1e-14 && fabs(y[1] - (5 * 1.2 + 0.8)) < 1e-14);
-    costate_free(c);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int way = -1; way <= 1; way += 2) {
+            double y[3] = {0, 0, cases[k].side}, moved = cases[k].later;
+            costate *c;
+            CHECK_OK(c, run_small(HIDDEN, way, 2, cases[k].value, y, &c));
+            if (!(fabs(y[0] - 0.8 * cases[k].side) < 1e-14 && fabs(y[1] - (1.2 + (1 + 4 * moved) * 0.8)) < 1e-14))
+                fail_msg("case %d, %d: y = %.15g, %.15g", (int)k, way, y[0], y[1]);
+            costate_free(c);
+        }
 }
 
 static void integers_have_a_range(void **state)
@@ -445,7 +456,9 @@ static void refused(const costate_problem *P, int status, const char *words)
 static void bad_arguments(void **state)
 {
     static context own = {1, 0};
-    static const costate_relation empty[2], strange = {.guard = {.value = component0}, .whole = 2};
+    static const costate_relation empty[2], strange = {.guard = {.value = component0}, .whole = 2},
+                                  unsigned_sign = {.guard = {.value = component0}, .sign = -1},
+                                  both = {.guard = {.value = component0}, .whole = 1, .sign = 1};
     costate_problem P = problem_of(&own);
     (void)state;
     P.nrelations = -1;
@@ -460,6 +473,10 @@ static void bad_arguments(void **state)
     P.nrelations = 1;
     P.relation = &strange;
     refused(&P, COSTATE_BAD_ARGUMENT, "problem.relation[0].whole = 2: it is 0 or 1");
+    P.relation = &unsigned_sign;
+    refused(&P, COSTATE_BAD_ARGUMENT, "problem.relation[0].sign = -1: it is 0 or 1");
+    P.relation = &both;
+    refused(&P, COSTATE_BAD_ARGUMENT, "problem.relation[0] has whole = 1 and sign = 1: its value is one of them");
 }
 
 static int not_a_number(const costate_point *x, double *u, void *ctx)

@@ -102,6 +102,40 @@ x' = v
 """, 2.5, lambda a, mu: (lambda t, d: (a - mu) * t**2 / 2 - a * t**3 / 6 + (a - a * t + mu) * d**2 / 2 - a * d**3 / 6)(
     2 * (a - mu) / a, mp.mpf(2.5) - 2 * (a - mu) / a))
 
+# ---- guards that rest at zero ----
+
+problem("sides that are equal in a region", """
+parameter c = 0.8, k = 5
+state x = 2, y = 0
+x' = -1
+y' = if(x > max(x, c), k, 2) + if(abs(x - c) <= x - c, k, 0) + if(min(x, c) < c, k, 1)
+""", 2, lambda c, k: (2 - c) * (3 + k) + c * (2 + k))
+
+problem("sides that become equal in a region", """
+parameter c = 0.8, k = 5
+state x = 0, y = 0
+x' = 1
+y' = if(x >= max(x, c), k, 2) + if(x - c < abs(x - c), k, 0) + if(min(x, c) >= c, k, 1)
+""", 2, lambda c, k: c * (3 + k) + (2 - c) * 2 * k)
+
+problem("what is zero from the start, or emptied by an event", """
+parameter d = 1.3, k = 5
+state x = 1, z = 0, y = 0
+x' = 0
+z' = 0
+y' = if(x > 0, k, 2) + if(z < 0, 7, 0) + if(0 >= z, 1, 0) + sign(z)
+event empties when y - d rises passes
+    x := 0
+""", 2, lambda d, k: d + 3 * (2 - d / (k + 1)))
+
+problem("what leaves zero at a stop", """
+parameter a = 0.4, k = 3
+state x = 0, z = 0, y = 0
+x' = if(t < 1, 0, a)
+z' = -x'
+y' = 1 + k*sign(x) + 2*k*sign(z) + if(x <= 0, a, x)
+""".replace("-x'", "if(t < 1, 0, -a)"), 2, lambda a, k: 1 + a + 1 - k + a / 2)
+
 # ---- relays, thermostats ----
 
 
@@ -198,7 +232,7 @@ parameter a = 0.93, b = 1
 state x = 0, y = 0
 x' = if(t > b, a*(t - b), 0)
 y' = if(x > 0, a, 3) + b*t
-""", 5, lambda a, b: 5 * a + 25 * b / 2)
+""", 5, lambda a, b: 3 * b + (5 - b) * a + 25 * b / 2)
 
 problem("rest, then down", """
 parameter a = 0.93, b = 1

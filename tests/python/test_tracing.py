@@ -135,7 +135,8 @@ class Compiled:
         guard = np.empty(1)
         for k in range(self.P.nrelations if relations else 0):
             self.P.relation[k].guard.value(x, pointer(guard), self.P.relation[k].ctx)
-            values[k] = int(np.floor(guard[0])) if self.P.relation[k].whole else guard[0] > 0
+            of = self.P.relation[k]
+            values[k] = int(np.floor(guard[0])) if of.whole else int(guard[0] > 0) - int(of.sign and guard[0] < 0)
         return x
 
     def value(self, x):

@@ -28,7 +28,7 @@ def model_of(functions, problem, shape, nq):
     for k, event in enumerate(problem.events):
         model.events.append(event_of(parts, functions, k, event, shape.n))
     for k, relation in enumerate(problem.relations):
-        model.relations.append(parts.Relation(functions.relations[k][0], relation.whole))
+        model.relations.append(parts.Relation(functions.relations[k][0], relation.kind))
     given = set(problem.stops.tolist())
     model.stops = sorted(given)
     equations("switches").switches_to_stops(model)
@@ -74,4 +74,4 @@ def described(model):
     counts = [len(q) for q in (model.states, model.parameters, model.memory, model.costs)]
     events = [(e.guard is not None, e.times, sorted(e.jumps)) for e in model.events]
     return repr((counts, [key(a) for a in order], [[number[a] for a in nodes] for nodes in lists],
-                 sorted(model.mass.items()), model.stops, events, [r.whole for r in model.relations]))
+                 sorted(model.mass.items()), model.stops, events, [r.kind for r in model.relations]))

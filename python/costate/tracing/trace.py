@@ -13,11 +13,11 @@ MOST_NODES, MOST_ASKED = 5_000, 50_000         # of a function; with trace=True
 
 
 class Shape:
-    """How many states, parameters, memory variables a function receives; its relations.  np and wholes None: it
+    """How many states, parameters, memory variables a function receives; its relations.  np and kinds None: it
     receives none"""
 
-    def __init__(self, n, np_, nm, wholes=None):
-        self.n, self.np, self.nm, self.wholes = n, np_, nm, wholes
+    def __init__(self, n, np_, nm, kinds=None):
+        self.n, self.np, self.nm, self.kinds = n, np_, nm, kinds
 
     def traced(self, tracer, situation):
         """the arguments"""
@@ -28,8 +28,9 @@ class Shape:
         at = [tracer.variable("t"), vector("y", self.n)] + ([] if self.np is None else [vector("p", self.np)])
         if self.nm:
             at.append(vector("m", self.nm))
-        if self.wholes is not None:
-            values = tuple(tracer.variable("whole" if whole else "relation", k) for k, whole in enumerate(self.wholes))
+        if self.kinds is not None:
+            values = tuple(tracer.variable("relation" if kind == "truth" else "whole", k)
+                           for k, kind in enumerate(self.kinds))
             at.append(situation(tracer.variable("mode"), values))
         return at
 

@@ -64,7 +64,7 @@ class Traced:
         self.graph, self.refused, self.nq = codegen.equations("graph").Graph(), [], 0
         self.functions, self.rhs = Functions(self.graph), problem.rhs.value
         self.names, self.called = zip(*((name, of.value) for name, of in functions_of(problem)))
-        self.shape = Shape(n, np_, problem.memory, [r.whole for r in problem.relations] if problem.switched else None)
+        self.shape = Shape(n, np_, problem.memory, [r.kind for r in problem.relations] if problem.switched else None)
         self.given, self.most = len(problem.relations), MOST_ASKED if problem.asked is True else MOST_NODES
         self.last = (Situation(0, (1,) * self.given),) * problem.switched
         self.points = points_near(at, t1, self.last)
@@ -155,7 +155,8 @@ class Traced:
             if k >= self.given:
                 P.relation[k].guard.value(x, pointer(guard), P.relation[k].ctx)
                 whole = P.relation[k].whole and np.isfinite(guard[0])
-                relation[k] = int(np.floor(guard[0])) if whole else int(guard[0] > 0)
+                relation[k] = int(np.floor(guard[0])) if whole else \
+                    int(guard[0] > 0) - int(P.relation[k].sign and guard[0] < 0)
         P.rhs.value(x, pointer(out), P.ctx)
         return out
 
