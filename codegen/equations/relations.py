@@ -3,9 +3,10 @@
 A step then never crosses the place where a branch changes, and derivatives include the change of the time at which it
 is met.  a < b has the guard a - b, whose relation is its sign: -1 where a < b, 1 where a > b, 0 where they are equal
 for some time; floor(a) is the value of a relation with whole numbers.  The guard of a condition in a condition depends
-on the relation of the inner one, which stands before it in the list.  abs, min and max in a guard become relations, too:
-a guard such as x - max(x, 0) is zero in a whole region, and an event finds the end of a region only where a guard passes
-zero.  So do those whose kink is at the zero of a guard: a step that ends there may end on either side of the kink.
+on the relation of the inner one, which stands before it in the list.  abs, min and max in a guard become relations,
+too: a guard such as x - max(x, 0) is zero in a whole region, and an event finds the end of a region only where a guard
+passes zero.  So do those whose kink is at the zero of a guard: a step that ends there may end on either side of the
+kink.
 
 Comparisons stay where no event can replace them: those of t with stops (switches.py); those that a branch needs at each
 point, as x > 0 of if(x > 0, sqrt(x), 0), because stages may lie beyond the zero of the guard; and those in a branch

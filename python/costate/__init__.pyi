@@ -169,7 +169,10 @@ class Relaxation(Projection):
 class Relation:
     guard: Map
     whole: bool
-    def __init__(self, guard: _Function | Map, *, whole: bool = False) -> None: ...
+    sign: bool
+    @property
+    def kind(self) -> str: ...
+    def __init__(self, guard: _Function | Map, *, whole: bool = False, sign: bool = False) -> None: ...
 
 class Functional:
     times: _Array | None

@@ -272,6 +272,7 @@ static inline void maps_know(maps *a, const situations *s)
 /* relations.c: its number, which it gets if it is new; -1: no memory */
 int situation_number(situations *, int mode, const int *values);
 int situations_copy(situations *to, const situations *from);        /* 0, or -1: no memory */
+void situations_cut(situations *, int count);               /* to the first so many */
 void situations_clear(situations *);
 int relations_init(maps *);                               /* event, made, guards, sliding */
 /* the value for a guard of u away from its zeros; and on side 1 or -1 of one, where it is zero to round-off */

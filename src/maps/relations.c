@@ -45,9 +45,14 @@ int situations_copy(situations *to, const situations *from)
     return 0;
 }
 
+void situations_cut(situations *s, int count)
+{
+    while (s->count > count) free(s->list[--s->count]);
+}
+
 void situations_clear(situations *s)
 {
-    for (int k = 0; k < s->count; k++) free(s->list[k]);
+    situations_cut(s, 0);
     free(s->list);
     *s = (situations){.relations = s->relations};
 }

@@ -286,13 +286,16 @@ int relations_first(costate *c, run *x)
 
 static int determine(costate *c, run *x, int with_slopes)
 {
-    int mode = c->maps.bound.mode, any = 0;
+    situations *s = situations_of(c, x->tape);
+    int mode = c->maps.bound.mode, any = 0, count = s->count;
     memcpy(c->watch.values, c->maps.bound.relation, (size_t)c->P.nrelations * sizeof(int));
     bind_values(c);
     TRY(by_signs(c, x->t, c->work.y, 1));
     for (int k = 0; k < c->P.nrelations; k++) any |= guard_of(c, k)->open;
     if (any && with_slopes) TRY(settle(c, x, mode));
     if (any && with_slopes) fresh(c, 0);
+    situations_cut(s, count);               /* values that were only tried are not on the tape */
+    bind_values(c);
     return name_values(c, x->tape, c->work.y, mode);
 }
 
@@ -322,10 +325,11 @@ int relation_turns(costate *c, run *x)
     guarded *g = guard_of(c, k);
     g->leaves = c->watch.turns_to;
     int again = g->turned && g->turned_at == x->t;
-    TRY(relation_flips(c, x, k, mode, &to));
+    memcpy(c->watch.values, c->maps.bound.relation, (size_t)c->P.nrelations * sizeof(int));
     if (again) TRY(slides(c, x, k));
-    if (again) TRY(name_values(c, x->tape, c->work.y, mode));
-    else memory_bind(&c->st, c->work.y, to);
+    if (again) TRY(number_values(c, x->tape, mode, &to));
+    else TRY(relation_flips(c, x, k, mode, &to));
+    memory_bind(&c->st, c->work.y, to);
     g->turned = 1;
     g->turned_at = x->t;
     return record_values(c, x, before);

@@ -45,7 +45,8 @@ static void relate(const costate_problem *P, costate_point *x)
     for (int k = 0; k < P->nrelations && k < 256; k++) {
         double u = 0;
         P->relation[k].guard.value(x, &u, P->ctx);
-        relation[k] = P->relation[k].whole ? (int)floor(fmax(fmin(u, 1e9), -1e9)) : (u > 0) - (P->relation[k].sign && u < 0);
+        const costate_relation *r = &P->relation[k];
+        relation[k] = r->whole ? (int)floor(fmax(fmin(u, 1e9), -1e9)) : (u > 0) - (r->sign && u < 0);
     }
 }
 /* whether all values are finite there and a little beside it */

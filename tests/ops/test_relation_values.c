@@ -296,7 +296,8 @@ static int component2(const costate_point *x, double *u, void *ctx) { (void)ctx;
 
 enum value { TRUTH, INTEGER, SIGN };
 
-static int run_small(enum kind kind, double way, double t1, enum value value, double *y, costate **c)
+static int run_small(enum kind kind, double way, double t1, enum value value, double *y, costate_tape *tape,
+                     costate **c)
 {
     static const costate_relation truths[] = {{.guard = {.value = component0}}, {.guard = {.value = component1}},
                                               {.guard = {.value = component2}}},
@@ -310,7 +311,7 @@ static int run_small(enum kind kind, double way, double t1, enum value value, do
                                .relation = of_value[value]};
     const costate_options o = {.controller = kind == HIDDEN ? COSTATE_FIXED : 0, .h0 = kind == HIDDEN ? 0.3 : 0};
     *c = costate_new(costate_method_find(kind == HIDDEN ? "euler" : "dopri5"), &P, &o);
-    return costate_integrate(*c, 0, way * t1, y, NULL, NULL);
+    return costate_integrate(*c, 0, way * t1, y, NULL, tape);
 }
 
 static void values_at_the_start(void **state)
@@ -327,7 +328,7 @@ static void values_at_the_start(void **state)
             double y[3];
             costate *c;
             memcpy(y, cases[k].y, sizeof y);
-            CHECK_OK(c, run_small(cases[k].kind, way, cases[k].t1, cases[k].whole, y, &c));
+            CHECK_OK(c, run_small(cases[k].kind, way, cases[k].t1, cases[k].whole, y, NULL, &c));
             for (int i = 0; i < 3; i++)
                 if (!(fabs(y[i] - cases[k].end[i]) < 1e-12))
                     fail_msg("case %d, %g: y[%d] is %.15g, not %.15g", (int)k, way, i, y[i], cases[k].end[i]);
@@ -346,11 +347,37 @@ static void a_guard_that_rested_leaves(void **state)
         for (int way = -1; way <= 1; way += 2) {
             double y[3] = {0, 0, cases[k].side}, moved = cases[k].later;
             costate *c;
-            CHECK_OK(c, run_small(HIDDEN, way, 2, cases[k].value, y, &c));
+            CHECK_OK(c, run_small(HIDDEN, way, 2, cases[k].value, y, NULL, &c));
             if (!(fabs(y[0] - 0.8 * cases[k].side) < 1e-14 && fabs(y[1] - (1.2 + (1 + 4 * moved) * 0.8)) < 1e-14))
                 fail_msg("case %d, %d: y = %.15g, %.15g", (int)k, way, y[0], y[1]);
             costate_free(c);
         }
+}
+
+/* Values that were only tried have no place in the file, whose reader numbers those that it meets. */
+static void tapes_in_files(void **state)
+{
+    static const struct { enum kind kind; enum value value; double y[3]; } cases[] = {
+        {CHAIN, TRUTH, {0, 0, 0}}, {PAIR, TRUTH, {-1, 0, 0}}, {CIRCLE, TRUTH, {0, 0, 0}}, {DOWN, INTEGER, {3, 0, 0}},
+        {HIDDEN, SIGN, {0, 0, -1}}, {HIDDEN, TRUTH, {0, 0, 1}},
+    };
+    char path[64];
+    (void)state;
+    snprintf(path, sizeof path, "relation-values-%ld.tape", (long)getpid());
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        remove(path);
+        costate_tape *tape = costate_tape_open(path), *read;
+        double y[3];
+        costate *c;
+        memcpy(y, cases[k].y, sizeof y);
+        CHECK_OK(c, run_small(cases[k].kind, 1, 2, cases[k].value, y, tape, &c));
+        costate_tape_free(tape);
+        read = costate_tape_open(path);
+        CHECK_OK(c, costate_tape_read(c, read));
+        costate_tape_free(read);
+        costate_free(c);
+        remove(path);
+    }
 }
 
 static void integers_have_a_range(void **state)
@@ -358,14 +385,14 @@ static void integers_have_a_range(void **state)
     double y[3] = {3e9, 0, 0};
     costate *c;
     (void)state;
-    assert_int_equal(run_small(LARGE, 1, 2, 1, y, &c), COSTATE_BAD_EVENT);
+    assert_int_equal(run_small(LARGE, 1, 2, 1, y, NULL, &c), COSTATE_BAD_EVENT);
     assert_non_null(strstr(costate_message(c), "relation[0].guard is 3e+09 at t = 0: the integer below it is too"));
     costate_free(c);
     y[0] = INT_MAX - 1.5;
-    assert_int_equal(run_small(LARGE, 1, 2, 1, y, &c), COSTATE_BAD_EVENT);
+    assert_int_equal(run_small(LARGE, 1, 2, 1, y, NULL, &c), COSTATE_BAD_EVENT);
     costate_free(c);
     y[0] = INT_MAX - 3.5;
-    CHECK_OK(c, run_small(LARGE, 1, 2, 1, y, &c));
+    CHECK_OK(c, run_small(LARGE, 1, 2, 1, y, NULL, &c));
     costate_free(c);
 }
 
@@ -506,7 +533,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_at_the_start), cmocka_unit_test(a_guard_that_rested_leaves),
-        cmocka_unit_test(a_guard_that_rests_but_for_round_off), cmocka_unit_test(a_guard_that_rests_but_for_errors),
+        cmocka_unit_test(tapes_in_files), cmocka_unit_test(a_guard_that_rests_but_for_round_off),
+        cmocka_unit_test(a_guard_that_rests_but_for_errors),
         cmocka_unit_test(integers_have_a_range), cmocka_unit_test(bad_arguments), cmocka_unit_test(guards_that_fail),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
