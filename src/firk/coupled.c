@@ -13,6 +13,7 @@ typedef struct {
     costate_pattern pattern;
     int *col, *row;
     double *value;
+    iterated *by_iteration;          /* NULL: always factored */
 } coupled_matrix;
 
 void firk_free(void *own)
@@ -25,6 +26,7 @@ void firk_free(void *own)
     free(k->col);
     free(k->row);
     free(k->value);
+    iterated_free(k->by_iteration);
     free(k);
 }
 
@@ -94,6 +96,7 @@ static int coupled_make(stepper *c)
     firk_free(a->algebra);                        /* of a call that found no memory for the rest */
     coupled_matrix *k = a->algebra = calloc(1, sizeof *k);
     int made = k && (c->maps->pattern ? make_sparse(c, k) : (k->value = malloc(bn * bn * sizeof *k->value)) != NULL);
+    if (made && iterated_suits(c)) made = (k->by_iteration = iterated_new(c)) != NULL;
     return made ? 0 : fail(c->v, COSTATE_NO_MEMORY, "No memory for the coupled stage matrix (%zu rows).", bn);
 }
 
@@ -158,19 +161,56 @@ static int prepare(const stage_system *s)
     return code ? irk_exact_status(s, code) : 0;
 }
 
-int firk_exact_factor(const stage_system *s)
+static int factor(const stage_system *s)
 {
     stepper *c = s->c;
     irk_work *a = c->own;
-    TRY(prepare(s));
+    const coupled_matrix *k = a->algebra;
     for (int i = 0; i < c->m->block; i++) {
         costate_point x = irk_stage_point(c, s->r, i);
         TRY(jacobian(c->maps, &x, c->w, a->J, a->M));
         for (int j = 0; j < c->m->block; j++)
             for (int q = 0; q < c->n; q++) column(c, s->r->h, i, j, q, a->J);
     }
-    const coupled_matrix *k = a->algebra;
+    a->systems.iterates = 0;
     return irk_exact_status(s, LS_Decomp(a->systems.exact, 0, 0, k->value, NULL));
+}
+
+int firk_exact_factor(const stage_system *s)
+{
+    TRY(prepare(s));
+    irk_work *a = work(s->c);
+    const coupled_matrix *k = a->algebra;
+    int status = RETRY;
+    if (k->by_iteration && !iterated_skips(k->by_iteration)) status = iterated_factor(s, k->by_iteration);
+    a->systems.iterates = status == 0;
+    return status == RETRY ? factor(s) : status;
+}
+
+int firk_exact_instead(const stage_system *s, int *changed)
+{
+    const coupled_matrix *k = work(s->c)->algebra;
+    *changed = work(s->c)->systems.iterates;
+    if (!*changed) return 0;
+    iterated_fails(k->by_iteration);
+    return factor(s);
+}
+
+/* of refinement */
+int firk_exact_column(const stage_system *s, double *x)
+{
+    const coupled_matrix *k = work(s->c)->algebra;
+    return work(s->c)->systems.iterates ? iterated_again(s, k->by_iteration, x) : irk_exact_columns(s, 1, x);
+}
+
+static int solve_column(const stage_system *s, double *x)
+{
+    const coupled_matrix *k = work(s->c)->algebra;
+    int done = 0, changed;
+    if (work(s->c)->systems.iterates) TRY(iterated_solve(s, k->by_iteration, x, &done));
+    if (done) return 0;
+    TRY(firk_exact_instead(s, &changed));
+    return irk_exact_columns(s, 1, x);
 }
 
 int firk_exact_solve(const stage_system *s, int m, int from, int to, double *X)
@@ -178,8 +218,21 @@ int firk_exact_solve(const stage_system *s, int m, int from, int to, double *X)
     double *x = work(s->c)->systems.column;
     for (int j = from; j < to; j++) {
         irk_gather(s, m, j, X, x);
-        TRY(irk_exact_columns(s, 1, x));
+        TRY(solve_column(s, x));
         irk_scatter(s, m, j, x, X);
     }
     return 0;
+}
+
+void firk_exact_moduli(const stage_system *s, const double *x, double *size)
+{
+    const coupled_matrix *k = work(s->c)->algebra;
+    if (work(s->c)->systems.iterates) iterated_moduli(s, k->by_iteration, x, size);
+    else LS_AddModuli(work(s->c)->systems.exact, s->transpose, x, size);
+}
+
+void firk_restart(void *own)
+{
+    const coupled_matrix *k = own;
+    iterated_restart(k->by_iteration);
 }

@@ -1,5 +1,5 @@
-/* exact.c (irk) - solves a stage system by factoring its exact matrix, with iterative refinement using the products of
-   the problem (mathematics, section 8.4).
+/* exact.c (irk) - solves a stage system with its exact matrix, in general factored, with iterative refinement using the
+   products of the problem (mathematics, section 8.4).
 
    A solution is corrected until every component of the residual is at round-off, or no longer decreases (Skeel, Math.
    Comp. 35 (1980) 817; Higham, Accuracy and Stability of Numerical Algorithms, 12).  It is refused only if the norm is
@@ -54,8 +54,9 @@ static int vanishes(size_t n, const double *b)
     return 1;
 }
 
-/* Refines one column, starting from the solution in X; this detects a wrong jac. */
-static int refine(const stage_system *s, int m, int j, const double *rhs, double *X)
+/* Refines one column, starting from the solution in X; this detects a wrong jac.  *exactly 0: what is left is more than
+   round-off, *error. */
+static int refine(const stage_system *s, int m, int j, const double *rhs, double *X, int *exactly, double *error)
 {
     stepper *c = s->c;
     size_t len = (size_t)c->m->block * (size_t)c->n;
@@ -70,7 +71,7 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
         TRY(irk_stage_apply(s, 1, dx, r));
         for (size_t l = 0; l < len; l++) r[l] = b[l] - r[l];
         moduli(len, b, size);
-        LS_AddModuli(work(c)->systems.exact, s->transpose, dx, size);
+        work(c)->by->exact_moduli(s, dx, size);
         TRY(backward_error(&c->maps->space, len, work(c)->systems.weights, size, r, 0, &next));
         int falls = next.error < SLOWEST * got.error || next.norm < SLOWEST * got.norm;
         if (!(next.error < got.error || falls)) break;
@@ -78,11 +79,38 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
         memcpy(x, dx, len * sizeof *x);
         if (got.error <= EXACT || !falls) break;
         memcpy(dx, r, len * sizeof *dx);
-        TRY(irk_exact_columns(s, 1, dx));
+        TRY(work(c)->by->exact_column(s, dx));
     }
-    if (!(got.norm <= fmax(NOISE, backward_stable(c->maps))) && most > 1) return unsolved(s, got.norm);
+    *error = got.norm;
+    *exactly = got.norm <= fmax(NOISE, backward_stable(c->maps)) || most == 1;
     irk_scatter(s, m, j, x, X);
     return 0;
+}
+
+/* Solves columns from j on again, by another factorisation. */
+static int solve_instead(const stage_system *s, int m, int j, int to, const double *rhs, double *X, int *changed)
+{
+    const block_algebra *by = work(s->c)->by;
+    double *x = work(s->c)->systems.column;
+    *changed = 0;
+    if (by->exact_instead) TRY(by->exact_instead(s, changed));
+    if (!*changed) return 0;
+    for (int l = j; l < to; l++) {
+        irk_gather(s, m, l, rhs, x);
+        irk_scatter(s, m, l, x, X);
+    }
+    return by->exact_solve(s, m, j, to, X);
+}
+
+static int solve_exactly(const stage_system *s, int m, int j, int to, const double *rhs, double *X)
+{
+    double error;
+    int exactly, changed;
+    TRY(refine(s, m, j, rhs, X, &exactly, &error));
+    if (exactly) return 0;
+    TRY(solve_instead(s, m, j, to, rhs, X, &changed));
+    if (changed) TRY(refine(s, m, j, rhs, X, &exactly, &error));
+    return exactly ? 0 : unsolved(s, error);
 }
 
 int irk_exact_solve(const stage_system *s, int m, int from, int to, double *X)
@@ -95,8 +123,8 @@ int irk_exact_solve(const stage_system *s, int m, int from, int to, double *X)
     memcpy(rhs, X, len * (size_t)m * sizeof *X);
     TRY(work(c)->by->exact_solve(s, m, from, to, X));
     for (int j = from; j < to; j++) {
-        TRY(refine(s, m, j, rhs, X));
-        c->maps->count->stage_direct++;
+        TRY(solve_exactly(s, m, j, to, rhs, X));
+        *(work(c)->systems.iterates ? &c->maps->count->stage_iterative : &c->maps->count->stage_direct) += 1;
     }
     return 0;
 }

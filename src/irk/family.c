@@ -101,6 +101,7 @@ void irk_sweep(stepper *c)
 {
     guesses_clear(&work(c)->systems.guesses);
     work(c)->systems.last_krylov = 0;
+    if (work(c)->by->restart && work(c)->algebra) work(c)->by->restart(work(c)->algebra);
 }
 
 /* Jacobian and factorisation are kept while Newton contracts fast and h would change little. */

@@ -28,6 +28,11 @@ typedef struct {
     int (*solve)(stepper *, const factors *f, int transpose, int m, const accuracy *, double *Z);
     int (*exact_factor)(const stage_system *);              /* the matrix with J at each stage, into own exact */
     int (*exact_solve)(const stage_system *, int m, int from, int to, double *X);   /* columns from .. to - 1 */
+    int (*exact_column)(const stage_system *, double *x);           /* of one column */
+    void (*exact_moduli)(const stage_system *, const double *x, double *size);      /* size += |B| |x|, or |B^T| |x| */
+    int (*exact_instead)(const stage_system *, int *changed);       /* another factorisation, after one that is not
+                                                                       accurate enough; NULL: there is none */
+    void (*restart)(void *own);                             /* a sweep begins; NULL: nothing is to be done */
     void (*free)(void *own);
 } block_algebra;
 extern const block_algebra irk_one_stage;
@@ -46,6 +51,7 @@ typedef struct {
     guesses guesses;            /* without a matrix: first guesses of the systems of a sweep */
     LS *exact;                  /* the exact matrix of a block */
     int exact_there;            /* it is that of the last system, factored */
+    int iterates;               /* or it is not factored: systems with it are solved by iteration (firk/iterated.c) */
     const factors *pre;         /* preconditioner of the systems of this step */
     int last_krylov;            /* most iterations that a system of the last step took */
 } stage_systems;

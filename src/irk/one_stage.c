@@ -29,6 +29,13 @@ static int exact_solve(const stage_system *s, int m, int from, int to, double *X
     return irk_exact_columns(s, to - from, X + (size_t)from * (size_t)s->c->n);
 }
 
+static int exact_column(const stage_system *s, double *x) { return irk_exact_columns(s, 1, x); }
+
+static void exact_moduli(const stage_system *s, const double *x, double *size)
+{
+    LS_AddModuli(work(s->c)->systems.exact, s->transpose, x, size);
+}
+
 /* Exact matrices make tangent and adjoint transposes to round-off at any condition number.  From about n = 35 on, a
    dense factorisation for each stage costs more than one factorisation with iterations (mathematics, section 8.4), but
    up to n = 100 this is a small part of a run. */
@@ -40,4 +47,6 @@ const block_algebra irk_one_stage = {
     .solve = one_stage_solve,
     .exact_factor = exact_factor,
     .exact_solve = exact_solve,
+    .exact_column = exact_column,
+    .exact_moduli = exact_moduli,
 };
