@@ -33,9 +33,9 @@ class Function:
         return len(self.arguments)
 
     def seen_from(self, folder):
-        """file: relative to the folder of the C file that includes it"""
+        """file: relative to the folder of the C file that includes it; .. of a link is that of what it leads to"""
         if self.file and not Path(self.file).is_absolute():
-            self.file = Path(os.path.relpath(self.path, folder)).as_posix()
+            self.file = Path(os.path.relpath(self.path.resolve(), folder.resolve())).as_posix()
 
     def derivatives(self):
         """in words"""

@@ -196,9 +196,11 @@ class Written(InC):
                  "derivatives 1\n" + STATE + f'function mu(T) from "{self.place}/eta.h" derivatives 1\n'
                  "output o = nu(y)*mu(y)\n")
         self.put("eta.h", "")
-        (self.place / "out").mkdir()
-        text = command.write(self.place / "m.eq", self.place / "out/m.c")[0].read_text(encoding="utf-8")
-        self.assertEqual(text.count('#include "../rho.h"\n'), 1)
+        (self.place / "deep/out").mkdir(parents=True)
+        (self.place / "link").symlink_to(self.place / "deep/out", target_is_directory=True)
+        for folder in ("link", "deep/out"):
+            text = command.write(self.place / "m.eq", self.place / folder / "m.c")[0].read_text(encoding="utf-8")
+            self.assertEqual(text.count('#include "../../rho.h"\n'), 1)
         self.assertIn(f'#include "{self.place}/eta.h"\n', text)
         self.assertIn("    eta(x, value, gradient, hessian, third);\n", text)
         self.assertNotIn("eta_(", text)
