@@ -18,8 +18,9 @@ an ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -f
 With --to-sbml it is written in SBML for other tools, as far as SBML can say it.  With --fortran there is also NAME.f90,
 a Fortran module.  With --json NAME.json says what they have, for programs that load them: the name of the model, its
 quantities with their units, its sizes.  --explain writes no file: it prints what was understood, the states and
-parameters, running costs, outputs, events, relations, stops, conservation laws, and eigenvalues of the Jacobian at the
-start.  A fault is reported with file, line and column."""
+parameters, running costs, outputs, functions in C, events, relations, stops, conservation laws, and eigenvalues of the
+Jacobian at the start.  FILE.eq may declare functions in C: NAME.c includes their files, by their places relative to it.
+A fault is reported with file, line and column."""
 import sys
 from pathlib import Path
 
@@ -68,6 +69,8 @@ def write(source, out=None, lanes=False, as_json=False, folders=(), program=Fals
         texts = [byte_code.write(model, origin)] + [byte_code.says(model, origin)] * as_json
         return put(named(out, model.name, ".bin"), (".bin", ".json"), texts)
     path = named(out, model.name, ".c")
+    for function in model.graph.functions.values():
+        function.seen_from(path.parent)
     source_text, header, about, *module = c_file.write(model, origin, path.stem, lanes, fortran)
     suffixes = [".c", ".h"] + [".json"] * as_json + [".f90"] * fortran
     return put(path, suffixes, [source_text, header] + [about] * as_json + module)

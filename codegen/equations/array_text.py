@@ -1,5 +1,7 @@
 """The statements of C for arrays of a graph (arrays.py), and the functions that they call."""
 from .arrays import PRODUCTS
+from .calls import MOST_ORDERS
+from .calls_text import wrapper
 
 TIMES = """\
 /* out = M x; element (i, j) of M is M[i*by_row + j*by_column].  Four rows at once: their sums do not wait for each
@@ -75,7 +77,9 @@ class ArrayText:
         else:
             if not declared:
                 lines.append(f"{indent}double {name}{self._size(a)};")
-            if key[0] == "outer":
+            if key[0] == "jet":
+                self._wrap(f"{indent}{self._jet(a, name)};", lines, indent)
+            elif key[0] == "outer":
                 columns = g.length(key[2])
                 lines.append(f"{indent}{self._outer(a, 1, name, columns, 1)};")
             else:
@@ -98,6 +102,16 @@ class ArrayText:
         if transposed:
             rows, columns, by_row, by_column = columns, rows, by_column, by_row
         return f"matrix_times({rows}, {columns}, {M}, {by_row}, {by_column}, {x}, {step}, {name})"
+
+    def _jet(self, a, name):
+        """The call of a function in C: value, gradient, Hessian and third derivatives, or NULL"""
+        _, (function, orders), *arguments = self.g.nodes[a]
+        at, places = 0, []
+        for order in range(MOST_ORDERS + 1):
+            places.append((f"{name} + {at}" if at else name) if order in orders else "NULL")
+            at += len(arguments)**order if order in orders else 0
+        values = ", ".join(self._inline(b)[0] for b in arguments)
+        return f"{wrapper(function)}((const double[]){{{values}}}, {', '.join(places)})"
 
     def _outer(self, a, sign, array, by_row, by_column):
         (x, _, step_x), (y, _, step_y) = (self._operand(*operand) for operand in self.g.operands(a))

@@ -11,8 +11,10 @@ import math
 import re
 from dataclasses import dataclass, replace
 
+from .calls import COST_OF_A_CALL
+
 IN_MEMORY = {q + space for q in ("", "d", "e") for space in ("y", "yp", "p", "m")} | {"w"}    # as arrays of doubles
-ARRAYS = ("arr", "mv", "outer")
+ARRAYS = ("arr", "mv", "outer", "jet")       # jet: see calls.py
 PRODUCTS = ("mv", "outer")
 SMALL = 12                                   # products of a matrix with no more entries are written out
 SPARSE = 4                                   # and those of which one entry in so many is not zero
@@ -72,6 +74,8 @@ class Arrays:
         key = self.nodes[A]
         if key[0] == "arr":
             return len(key) - 1
+        if key[0] == "jet":
+            return self.length_of_jet(A)
         if key[0] == "outer":
             return math.prod(self.length(x) for x in key[1:])
         rows, columns, transposed = key[1]
@@ -89,6 +93,8 @@ class Arrays:
     def operations_in_array(self, a):
         """Products and sums"""
         key = self.nodes[a]
+        if key[0] == "jet":
+            return COST_OF_A_CALL
         return 0 if key[0] == "arr" else self.length(a) if key[0] == "outer" else 2*self.length(key[2])
 
     # ---- derivatives ----

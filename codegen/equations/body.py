@@ -33,12 +33,14 @@ class Body(ArrayText):
     keep: nodes that are temporaries in any case"""
 
     def __init__(self, graph, targets, name, named=None, prefix="s", indent="    ", keep=()):
-        self.g, self.name, self.keep = graph, name, keep
-        roots = graph.printable([t.node for t in targets])
+        self.g, self.name = graph, name
+        roots = graph.with_jets([*graph.printable([t.node for t in targets]), *keep, *(named or {})])
+        roots, rest = roots[:len(targets)], roots[len(targets):]
+        self.keep, names = rest[:len(keep)], rest[len(keep):]
         self.targets = collected(graph, [Target(t.lhs, t.op, a, t.guard) for t, a in zip(targets, roots)])
-        self.named, self.prefix, self.indent = named or {}, prefix, indent
+        self.named, self.prefix, self.indent = dict(zip(names, (named or {}).values())), prefix, indent
         self.count, self.texts, self.printed = 0, {}, set()
-        self.order = graph.order([*(t.node for t in self.targets), *keep])
+        self.order = graph.order([*(t.node for t in self.targets), *self.keep])
         self._find_contexts()
         self._drop_cheap_branches()
         self._choose_temporaries()
@@ -71,6 +73,9 @@ class Body(ArrayText):
             else:
                 for b in self.g.children(a):
                     use(b, where)
+        for a in self.order:                               # one call in C computes all elements of a jet
+            if self.g.is_of_jet(a):
+                self.context[a] = self.context[self.g.nodes[a][2]]
 
     def _drop_cheap_branches(self):
         cost = {}
@@ -87,6 +92,10 @@ class Body(ArrayText):
             key = self.g.nodes[a]
             if key[0] in LEAVES:
                 lengths[a] = 8
+                continue
+            if self.g.is_of_jet(a):
+                self.temporary.add(a)
+                lengths[a] = 4
                 continue
             if key[0] in ARRAYS or key[0] == "el" and a not in self.keep:
                 lengths[a] = 8

@@ -60,6 +60,8 @@ def not_served(model):
     """Why byte code does not serve a model; None: it does"""
     if model.on_grid:
         return f"{model.name} is on a grid"
+    if model.graph.functions:
+        return f"{model.name} declares functions in C"
     if in_tables(model):
         return f"{model.name} has {len(model.reactions)} reactions, more than {MANY}"
     if max(len(model.states), len(model.parameters), len(model.memory)) > MOST_NUMBERS:

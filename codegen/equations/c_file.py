@@ -4,6 +4,7 @@ from . import fortran, lanes, start_limit
 from .about import about
 from .array_text import HELPERS
 from .body import Target, constant
+from .calls_text import calls_of, data, wrapper
 from .elimination import compressed, elimination_of
 from .functions import Writer, nothing
 from .formulas import added, after, by_columns, defaults, has_costs, jacobians, only_products, start
@@ -32,8 +33,9 @@ def write(model, origin, stem=None, side_by_side=False, as_fortran=False):
 class File:
     def __init__(self, model, origin, stem, side_by_side):
         self.model, self.g, self.origin, self.stem, self.side_by_side = model, model.graph, origin, stem, side_by_side
-        self.name, self.words, events = prefix(model), public(model, RESERVED), set()
-        self.names = Names(model, {f"{self.name}_{word}" for word in self.words.values()})
+        self.name, self.words, events = prefix(model), public(model, RESERVED | {*model.graph.functions}), set()
+        self.names = Names(model, {f"{self.name}_{word}" for word in self.words.values()} |
+                           {wrapper(name) for name in self.g.functions})
         self.events = [f"on_{identifier(e.name, events)}" for e in model.events]
         self.writer = Writer(model, self.names)
         self.maps, self.parts, self.of_jacobian, self.rows = [], [], {}, []
@@ -61,12 +63,12 @@ class File:
             side = lanes.Lanes(m, self.names, maps, self.of_jacobian["jac"], elimination)
             before, after = side.functions(), side.list()
         more = (fortran.write(m, self.origin, self.stem, bool(backend)),) if as_fortran else ()
-        return self.head(backend) + "\n".join(self.parts) + "\n" + before + body + backend + after, \
-            header(self, bool(backend)), self.about(bool(backend)), *more
+        text = "\n".join([*self.parts, before + body + backend + after])
+        return self.head(backend, text) + text, header(self, bool(backend)), self.about(bool(backend)), *more
 
     def about(self, backend):
         return about(self.origin, self.name, kinds(self.model), ["start", "start_map"] + ["backend"] * backend,
-                     start=start_limit.data(self.model))
+                     start=start_limit.data(self.model), functions_in_c=data(self.g.functions))
 
     # ---- maps ----
 
@@ -105,6 +107,8 @@ class File:
                 "jac", ("const costate_point *x", "double *restrict J"),
                 [Target(f"J[{place[k]}]", "+=", a) for k, a in parts["jac"].items()],
                 "    const int code = reactions_jac(x, J, ctx);\n    if (code) return code;\n"))
+        if g.lacking([a for e in parts.values() for a in e.values()]):
+            parts = {}                                   # the library forms it, or says what is missing
         for name, entries in [] if tables else parts.items():
             targets = [Target(f"J[{place[k]}]", "=", entries.get(k, g.c(0))) for k in self.pattern]
             self.of_jacobian[name] = targets
@@ -215,7 +219,8 @@ class File:
 
     # ---- texts around ----
 
-    def head(self, backend):
+    def head(self, backend, below):
+        """below: the text that follows"""
         m = self.model
         text = f"/* {self.stem}.c - written by costate-model from {comment(self.origin)}; changes belong there." + \
             ("\n\n   " + comment(m.text) if m.text else "") + " */\n"
@@ -223,6 +228,7 @@ class File:
         text += "#include <stdlib.h>\n#include <string.h>\n\n" if backend else "\n"
         if self.writer.longest and self.uses(": zeros"):
             text += f"static const double zeros[{self.writer.longest}];     /* for directions that are NULL */\n\n"
+        text += calls_of(self.g.functions, self.name, below)
         text += PIECE * self.uses("PIECE ")
         text += "".join(text_of + "\n" for helper, text_of in HELPERS.items() if self.uses(helper + "("))
         for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):

@@ -130,6 +130,8 @@ class File:
             return f"{inner(key[1], ATOM)}^{inner(key[2], ATOM)}", POWER
         if kind in ("f", "g"):
             return f"{NAMES.get(key[1], key[1])}({', '.join(inner(b, SUM) for b in key[2:])})", ATOM
+        if kind == "call":
+            return f"{key[1][0]}({', '.join(inner(b, SUM) for b in key[2:])})", ATOM
         if kind == "cmp":
             return f"{inner(key[2], SUM)} {key[1]} {inner(key[3], SUM)}", SUM
         if kind == "sel":

@@ -7,6 +7,7 @@ import textwrap
 
 from .conservation import conservation_laws
 from .eq_file import SUM, File, value
+from .functions import ORDER
 from .model import ANY_MODE, CROSSES, FALLS, RISES
 from .start_limit import PERIODIC, STEADY
 from .stiffness import stiffness
@@ -51,6 +52,8 @@ class Explanation(File):
             out += ["", f"units: {m.units}"]
         if m.start_limit:
             out += ["", f"runs begin {LIMITS[m.start_limit.kind]}"]
+        if self.g.functions:
+            out += ["", "functions in C"] + [line for f in self.g.functions.values() for line in function_in_c(f)]
         if m.modes:
             out += ["", "modes", "    " + ", ".join(m.modes)]
         if m.events:
@@ -136,6 +139,15 @@ class Explanation(File):
         if key[0] == "cmp" and self.g.nodes[key[2]][:2] == ("v", "mode"):
             return f"mode {key[1]} {self.model.modes[int(self.g.const(key[3]))]}", SUM
         return super()._fresh(a)
+
+
+def function_in_c(f):
+    """What it has, and which products are missing for that reason"""
+    where = f"{f.word} of {f.file}" if f.file else "a function of the program"
+    lines = [f"    {f.name}({', '.join(f.arguments)}): {where}, with {f.derivatives()}"]
+    missing = [product for product, order in ORDER.items() if order > f.orders]
+    first = f"{', '.join(missing[:-1])} and " * (len(missing) > 1)
+    return lines + [f"        where it is called there is no {first}{last}" for last in missing[-1:]]
 
 
 def counted(number, what):

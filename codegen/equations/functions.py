@@ -4,7 +4,8 @@
     adjoint           g    += F'(x)^T w                 adjoint_tangent    g    += (F''(x)[dx, .])^T w
     adjoint_tangent2  g    += gradient of w . F''(x)[dx, ex]
 
-They are nodes of one graph: the adjoint, and its tangents.  A product has a second version for directions in states
+They are nodes of one graph: the adjoint, and its tangents.  What needs derivatives that functions in C lack is left
+out: the library then says what is missing.  A product has a second version for directions in states
 alone where that saves work; gradients that are not requested are not computed."""
 import re
 from dataclasses import dataclass, field
@@ -44,6 +45,7 @@ SIGNATURES = {
     "tangents": (POINT, "int count", "const costate_point *dx", "double *restrict out"),
     "adjoints": (POINT, "int count", "const double *w", "const costate_gradient *g"),
 }
+ORDER = {"value": 0, "tangent": 1, "adjoint": 1, "tangent2": 2, "adjoint_tangent": 2, "adjoint_tangent2": 3}
 DIRECTIONS = {"value": "", "tangent": "d", "tangent2": "de", "adjoint": "", "adjoint_tangent": "d",
               "adjoint_tangent2": "de"}
 
@@ -80,7 +82,7 @@ class Writer:
     def _skipped(self, nodes, weights):
         """Each value behind the condition that its weight is not 0, if its derivatives can be infinite or NaN"""
         g = self.g
-        can_fail = [any(g.nodes[b][0] in ("/", "pow", "f", "g") for b in g.order([a])) for a in nodes]
+        can_fail = [any(g.nodes[b][0] in ("/", "pow", "f", "g", "call") for b in g.order([a])) for a in nodes]
         return [g.sel(g.cmp("!=", w, g.c(0)), a, g.c(0)) if fails else a
                 for a, w, fails in zip(nodes, weights, can_fail)]
 
@@ -105,12 +107,16 @@ class Writer:
     def _forward(self, m, product, versions):
         if all(self.g.is_zero(a) for a in versions[INPUTS]):
             return self._zeros(m, product)
+        if self.g.lacking(versions[INPUTS]):
+            return None
         targets = {s: [Target(f"out[{k}]", "=", a) for k, a in enumerate(r)] for s, r in versions.items()}
         self._versions(m, product, targets, versions)
 
     def _backward(self, m, product, versions):
         if all(self.g.is_zero(a) for a in versions[INPUTS]):
             return self._nothing(m, product)
+        if self.g.lacking(versions[INPUTS]):
+            return None
         targets = {s: [self._gradient(key, a) for key, a in zip(self.inputs, r) if not self.g.is_zero(a)]
                    for s, r in versions.items()}
         self._versions(m, product, targets, versions)
@@ -162,6 +168,8 @@ class Writer:
     def _several(self, m, product, targets):
         """Several columns in one call, if much of the work depends on the point alone"""
         g = self.g
+        if g.lacking([t.node for t in targets]):
+            return
         roots = g.printable([t.node for t in targets])
         varying = {"d" + s for s in INPUTS} | {"w"}
         fixed = set()

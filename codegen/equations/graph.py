@@ -39,6 +39,8 @@ class Graph(Nodes):
             return [] if key[1] in STEPS else [(key[2], self._slope(a, key[1], key[2]))]
         if kind == "g":
             return self._of_two(a, *key[1:])
+        if kind == "call":
+            return self.partials_of_call(a)
         return []
 
     def _of_quotient(self, a, x, y):

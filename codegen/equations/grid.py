@@ -1,6 +1,7 @@
 """A grid as the functions on it see it: where states and parameters of a cell stand, boundaries, names in C."""
 import re
 
+from .calls_text import wrapper
 from .model import LOW, HIGH, PERIODIC, WALL, ZERO
 from .names import prefix, public, variable
 
@@ -57,8 +58,8 @@ class Grid:
     # ---- names ----
 
     def _name_things(self):
-        self.words = public(self.model, RESERVED)
-        self.taken = {f"{self.name}_{word}" for word in self.words.values()}
+        self.words = public(self.model, RESERVED | {*self.g.functions})
+        self.taken = {f"{self.name}_{word}" for word in self.words.values()} | {wrapper(f) for f in self.g.functions}
         self.arrays = {}
         for q in self.fields:
             for side in ("", "d", "e", "g"):

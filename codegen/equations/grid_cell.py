@@ -84,7 +84,7 @@ def stores_early(lines):
     defined, groups = {}, [[]]
     for line in lines:
         if line.startswith(("    const double ", "    double ")) or line.endswith("}"):
-            defined |= dict.fromkeys(re.findall(r"(\w+) = ", line), len(groups))
+            defined |= dict.fromkeys(re.findall(r"(\w+)(?: = |\[\d+\];)", line), len(groups))
             groups.append([line])
         else:
             groups[max([0] + [defined[w] for w in re.findall(r"\w+", line) if w in defined])].append(line)

@@ -3,6 +3,7 @@ import re
 
 from . import grid_text
 from .about import about
+from .calls_text import calls_of, data
 from .functions import Writer, nothing
 from .grid import Grid
 from .grid_functions import Start, Sums
@@ -54,7 +55,7 @@ class GridFile:
         self.cost = Sums(self.grid, Products(self.grid, costs, summed=True), "cost") if costs else None
         self.start = Start(self.grid, Products(self.grid, start)) if start else None
         self.maps = [m for m in (self.rhs, self.cost, self.start) if m]
-        self.tables = Tables(self.grid, self.maps, self.rhs.entries)
+        self.tables = Tables(self.grid, self.maps, self.rhs.entries, self.rhs.has_jacobian)
         self.object = Object(self.grid, self.rhs, self.cost, self.start)
 
     def texts(self):
@@ -68,13 +69,13 @@ class GridFile:
             + heading("the grid and its problem") + made.new(len(self.tables.states + self.tables.parameters)) \
             + made.values() + made.positions() + self.names()
         tables = self.tables.constants() + self.struct() + self.tables.tables()
-        text = self.head(body) + tables + self.helpers(body) + body
+        text = self.head(body, tables) + tables + self.helpers(body) + body
         return text.replace("@NAME", self.grid.name), header(self), self.about()
 
     def about(self):
         functions = ["start", "start_map"] * bool(self.start) + ["index"] + ["parameter"] * bool(self.grid.fields)
         return about(self.origin, self.grid.name, self.kinds(), functions, [axis.size for axis in self.model.axes],
-                     {name: self.model.sizes[name] for name in self.grid.sizes})
+                     {name: self.model.sizes[name] for name in self.grid.sizes}, functions_in_c=data(self.g.functions))
 
     # ---- values outside of the grid ----
 
@@ -108,15 +109,16 @@ class GridFile:
         clear = grid_text.CLEAR * (" clear(out, ctx)" in body) + grid_text.CLEAR_ALL * (" clear_all(out, ctx)" in body)
         return grid_text.WRAPPED + text + clear
 
-    def head(self, body):
+    def head(self, body, tables):
         m = self.model
         text = f"/* {self.stem}.c - written by costate-model from {comment(self.origin)}; changes belong there." + \
             ("\n\n   " + comment(m.text) if m.text else "") + " */\n"
         text += f'#include "{self.stem}.h"\n\n' + grid_text.MACROS
         if re.search(r"(?<!->)\bzeros\b", body):
             text += f"static const double zeros[{self.writer.longest}];     /* for directions that are NULL */\n\n"
+        text += calls_of(self.g.functions, self.grid.name, tables + self.helpers(body) + body)
         for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):
-            if any(maps.callbacks[product] == f"no_{product}" for maps in self.maps):
+            if any(maps.callbacks.get(product) == f"no_{product}" for maps in self.maps):
                 text += nothing(product) + "\n"
         return text
 

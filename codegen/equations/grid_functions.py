@@ -1,6 +1,6 @@
 """The callbacks of a model on a grid: which functions there are, for which directions and gradients."""
 from .body import Target
-from .functions import DIRECTIONS, INPUTS, STATES, WORTH
+from .functions import DIRECTIONS, INPUTS, ORDER, STATES, WORTH
 from .grid_cell import Cell, loops, one_loop
 from .grid_edges import CALLBACKS, Edge, Printer, arguments, low
 
@@ -27,6 +27,8 @@ class Functions:
     def forward(self, product):
         name = self.prefix + product
         versions = {s: self.products.forward(DIRECTIONS[product], s) for s in (STATES, INPUTS)}
+        if self.products.lacks(ORDER[product], [a for nodes in versions[INPUTS] for a in nodes]):
+            return
         begin = ""
         if self._worth(product, {s: self.g.cost(inner) for s, (inner, _) in versions.items()}):
             none = self._alone(product)
@@ -71,6 +73,8 @@ class Functions:
         directions, name = DIRECTIONS[product], self.prefix + product
         versions = {s: self.products.backward(directions, s) for s in (STATES, INPUTS)}
         nodes = {s: [a for _, a in v[0].states + v[0].parameters] for s, v in versions.items()}
+        if self.products.lacks(ORDER[product], nodes[INPUTS]):
+            return
         self.callbacks[product] = name
         if not nodes[INPUTS] and not versions[INPUTS][1].before:
             self.callbacks[product] = f"no_{product}"

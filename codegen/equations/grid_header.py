@@ -1,4 +1,5 @@
 """The header of a model on a grid."""
+from .calls_text import prototypes
 from .header import comment, guard_of, modes
 
 PLACES = {"state": "states: fields in y", "parameter": "parameters in p", "cost": "running costs, behind the states"}
@@ -57,6 +58,7 @@ def header(file):
     for kind, quantities in file.kinds():
         for what in ("names", "units"):
             text += f"extern const char *const {name}_{kind}_{what}[{len(quantities)}];\n"
+    text += prototypes(m.graph.functions, name)
     return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
 
 

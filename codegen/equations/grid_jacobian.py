@@ -13,7 +13,10 @@ class RightHandSide(Functions):
         self.entries, self.by_columns = products.jacobian(diagonal)
         if not self.entries:                             # a pattern has at least the diagonal
             self.entries, self.by_columns = products.jacobian(range(grid.nf))
+        before, self.has_jacobian = len(self.text), not products.lacks(1, [a for _, _, a in self.entries])
         self._jacobian()
+        if not self.has_jacobian:                        # its pattern remains
+            del self.text[before:]
 
     def _jacobian(self):
         targets = lambda nodes: [Target(f"J[place[{n}]]", "=", a) for n, a in enumerate(nodes)]        # noqa: E731

@@ -63,7 +63,7 @@ class Object:
         parts = [f".n = FIELDS*G->cells, .np = {' + '.join(count)}, .nq = {len(m.costs)}, .ctx = G",
                  f".rhs = {self._map(self.rhs, 15)}"]
         parts += [f".cost = {self._map(self.cost, 16)}"] if self.cost else []
-        parts += [".jac = jac" + ", .mass = mass" * bool(m.mass) + ", .pattern = &G->pattern"]
+        parts += [".jac = jac, " * self.rhs.has_jacobian + ".mass = mass, " * bool(m.mass) + ".pattern = &G->pattern"]
         parts += [f".nstops = {len(m.stops)}, .stops = stops"] * bool(m.stops)
         return "\n" + ",\n".join(f"        {part}" for part in parts) + "}"
 

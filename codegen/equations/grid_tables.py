@@ -11,10 +11,10 @@ ENDS = {-1: "PERIODIC", -2: "WALL"}
 
 
 class Tables:
-    """maps: the Functions of the file; entries: those of the Jacobian"""
+    """maps: the Functions of the file; entries: those of the Jacobian, whose function may be missing"""
 
-    def __init__(self, grid, maps, entries):
-        self.grid, self.entries = grid, entries
+    def __init__(self, grid, maps, entries, has_jacobian):
+        self.grid, self.entries, self.has_jacobian = grid, entries, has_jacobian
         own = {("v", "y", f, grid.here) for f in range(grid.nf)}
         self.states = sorted(own.union(*(m.loads for m in maps)))
         self.parameters = sorted(({grid.here} if grid.fields else set()).union(*(m.parameter_loads for m in maps)))
@@ -73,7 +73,7 @@ class Tables:
         out += self._table("static const struct { int row, column; signed char offset[AXES]; } entry[ENTRIES] = {\n",
                            rows)
         order = listed("static const int in_order[ENTRIES] = {", [str(k) for k in range(len(rows))], "};", 4)
-        return out + "\n".join(order) + "\n\n"
+        return out + ("\n".join(order) + "\n\n")*self.has_jacobian
 
     @staticmethod
     def _table(head, rows):

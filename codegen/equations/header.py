@@ -2,6 +2,7 @@
 import re
 
 from . import start_limit
+from .calls_text import prototypes
 
 PLACES = {"state": "states, y", "parameter": "parameters, p", "memory": "memory variables", "cost": "running costs, q",
           "output": "outputs"}
@@ -52,7 +53,7 @@ def header(file, backend):
     return f"/* {stem}.h - written by costate-model from {comment(file.origin)}; changes belong there. */\n" \
         f"#ifndef {guard}\n#define {guard}\n\n#include <costate/{include}.h>\n{start_limit.include(model)}\n" \
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" + indices(file) + declarations(model, name) + \
-        start_limit.declarations(model, name) + \
+        start_limit.declarations(model, name) + prototypes(model.graph.functions, name) + \
         (SOLVER.format(name) if backend else "") + (LANES.format(name) if lanes else "") + \
         "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
 

@@ -9,7 +9,8 @@ from .syntax import Fault, Source
 
 DEEPEST = 10                                 # files that include each other
 # words that mean something at some place of a statement: a quantity of this name could not be told from them
-WORDS = {"linear", "steps", "cubic", "column", "as", "at", "when", "start", "fires", "ignored", "events", "branches"}
+WORDS = {"linear", "steps", "cubic", "column", "as", "at", "when", "start", "fires", "ignored", "events", "branches",
+         "from", "derivatives"}
 
 
 class Includes:
@@ -69,19 +70,36 @@ def renamed(other, prefix, place):
         raise Fault(place, f"{taken[0]} of {other.source.path} is also a word of statements: give it another name "
                     "there")
     tokens, out, skipping = other.tokens.list[:-1], [], False
+    in_c = None                              # the name of the function in C that a statement declares
     for k, (kind, word, where) in enumerate(tokens):
         starts = not k or tokens[k - 1][0] == "\n"
+        in_c = tokens[k + 1][1] if starts and word == "function" and tokens[k + 1][0] == "name" else \
+            None if starts else in_c
         skipping = (skipping or starts and word == "model") and kind != "\n"
         if skipping:
             continue
-        if kind == "name" and word in names:
+        if in_c and kind == "text":
+            out += from_file(other, word, where, in_c, tokens[k + 1][1] == "as")
+            continue
+        if kind == "name" and word in names and not (in_c and tokens[k - 1][1] == "as"):
             word = f"{prefix}_{word}"
         elif kind == "name" and word in other.scope.constants:               # whatever it is called elsewhere
             kind, word = "number", repr(CONSTANTS[word])
         elif kind == "text" and k >= 3 and tokens[k - 3][1] == "table":      # beside the file that names it
-            word = f'"{Path(other.source.path).resolve().parent / word[1:-1]}"'
+            word = absolute(word, other.source.path)
         out.append((kind, word, where))
     return out
+
+
+def absolute(text, path):
+    """The name of a file in quotes, which another file at path has"""
+    return f'"{Path(path).resolve().parent / text[1:-1]}"'
+
+
+def from_file(other, text, where, name, renamed):
+    """Tokens of the file of a function in C, and of its name there"""
+    return [("text", absolute(text, other.source.path), where)] + \
+        ([] if renamed else [("name", "as", where), ("name", name, where)])
 
 
 def as_text(reader):

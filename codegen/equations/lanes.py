@@ -7,6 +7,7 @@ import re
 
 from ..real import Refused
 from .body import Body, Target
+from .calls import MOST_ORDERS
 from .functions import DIRECTIONS
 from .names import listed, prefix
 from .pieces import cut, is_long, section, slots, soon, taken, units_of
@@ -33,6 +34,7 @@ MACRO = """#if defined __GNUC__
 def check(model, origin, tables):
     """Refuses a model that lanes do not serve; tables: its reactions are in tables"""
     g = model.graph
+    lacking = next((f for f in g.functions.values() if f.orders < MOST_ORDERS), None)
     depends = bool(g.variables([*model.kinetics(), *model.cost_nodes], "mode")) if not model.on_grid else False
     for found, what in (
             (model.on_grid, "its states are fields on a grid"),
@@ -41,6 +43,7 @@ def check(model, origin, tables):
             (model.memory, f"it has the memory variable {model.memory[0].name}" if model.memory else ""),
             (model.relations, "its conditions are relations (kinks as branches leaves them as they are)"),
             (depends, "its right-hand side or a running cost depends on the mode"),
+            (lacking, f"{lacking.name} has {lacking.derivatives()}, not the third ones" if lacking else ""),
             (tables, f"its {len(model.reactions)} reactions are written as tables")):
         if found:
             raise Refused(f"{origin}: --lanes does not serve this model: {what}")
@@ -143,7 +146,7 @@ class Lanes:
         loop for vectors."""
         g = self.g
         targets = [Target(t.lhs, t.op, a, t.guard)
-                   for t, a in zip(targets, g.printable([t.node for t in targets]))]
+                   for t, a in zip(targets, g.with_jets(g.printable([t.node for t in targets])))]
         calls = self._calls(targets)
         for a in dict.fromkeys(re.match(r"g[typ](?=\[)", t.lhs).group() for t in targets if t.op == "+="):
             begin += f"    double *restrict {a} = g->{a[1:]};\n"
@@ -162,7 +165,7 @@ class Lanes:
         """What targets need of calls, and of conditions that decide what is evaluated, as targets"""
         g, body = self.g, Body(self.g, targets, self._variable)
         decide = {e[0] for where in body.context.values() for e in where if not isinstance(e, str)}
-        found = {a for a in body.order if g.nodes[a][0] in ("pow", "g")
+        found = {a for a in body.order if g.nodes[a][0] in ("pow", "g") or g.is_of_jet(a)
                  or g.nodes[a][0] == "f" and g.nodes[a][1] not in IN_VECTORS
                  or g.nodes[a][0] == "sel" and g.nodes[a][1] in decide}
         return [Target(f"called[{k}*L + l]", "=", a, *body.context[a])
@@ -178,7 +181,7 @@ class Lanes:
     def _over_lanes(loads, body, indent="    "):
         branches = re.sub(r"if \(to_[yp]\)", "", body)
         before = ""
-        if set(re.findall(r"\b([a-z]\w*) ?\(", branches)) <= IN_VECTORS and "if (" not in branches:
+        if set(re.findall(r"\b([A-Za-z_]\w*) ?\(", branches)) <= IN_VECTORS and "if (" not in branches:
             before = PRAGMA_OF_ROOTS if "sqrt(" in body else PRAGMA
         return before + f"{indent}for (int l = 0; l < L; l++) {{\n{loads}{body}{indent}}}\n"
 

@@ -7,6 +7,7 @@ A node is an index into Nodes.nodes; its key is (kind, ...):
     + - * /            of two nodes                     cmp op x y      a comparison; and, or, not: of these
     neg x  pow x y                                      sel c x y       x where the condition c holds, else y
     arr, mv, outer, el: arrays, see arrays.py
+    call, jet: functions that are written in C, see calls.py
 
 A variable is ("v", space, index, offsets): space is y, p, t, m, yp, mode, relation and whole (values of
 relations), w (weights of an adjoint), or that of a direction: y, p, ... with d or e before it; offsets are those of a
@@ -15,6 +16,7 @@ import math
 import operator
 
 from .arrays import ARRAYS, Arrays
+from .calls import COST_OF_A_CALL, Calls
 from .syntax import Fault
 
 FUNCTIONS = {"exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "sin", "cos", "tan", "asin", "acos",
@@ -23,21 +25,23 @@ FUNCTIONS_OF_TWO = {"atan2", "hypot"}
 CIRCLE, BELL, COSINE = "1 - x^2", "1/cosh^2", "x/hypot"        # parts of derivatives, which `printable` writes out
 STEPS = {"floor", "ceil"}                      # piecewise constant: their derivative is 0
 LEAVES = ("c", "v")
-WITH_HEAD = ("f", "g", "cmp", "mv", "el")      # kinds whose second entry is no child
+WITH_HEAD = ("f", "g", "cmp", "mv", "el", "call", "jet")      # kinds whose second entry is no child
 CONDITIONS = ("cmp", "and", "or", "not")
 HOLDS = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
 DEEPEST_BRANCHES = 240                         # Python's stack
 MOST_FACTORS = 64                              # integer powers up to this become products
 
 # What an operation costs beside an addition, for choices between forms of the same derivative.
-COSTS = {"+": 1, "-": 1, "*": 1, "neg": 0, "/": 8, "sel": 1, "cmp": 1, "and": 0, "or": 0, "not": 0, "pow": 60, "g": 40}
+COSTS = {"+": 1, "-": 1, "*": 1, "neg": 0, "/": 8, "sel": 1, "cmp": 1, "and": 0, "or": 0, "not": 0, "pow": 60, "g": 40,
+         "call": COST_OF_A_CALL}
 COSTS_OF_FUNCTIONS = {"sqrt": 10, "fabs": 0, "floor": 2, "ceil": 2, CIRCLE: 3}
 COST_OF_A_FUNCTION = 25
 
 
-class Nodes(Arrays):
+class Nodes(Arrays, Calls):
     def __init__(self):
         self.nodes, self.index, self.blocks = [], {}, {}
+        self.functions = {}                      # that are written in C: name: Function
         self.under = []                          # the children of each node
         self.depth, self.places = [], {}         # of branches inside each other, by node; where a node came from
 
@@ -352,7 +356,8 @@ class Nodes(Arrays):
         """kind -> function of the children"""
         return {"+": self.add, "-": self.sub, "*": self.mul, "/": self.div, "neg": self.neg, "pow": self.pow,
                 "sel": self.sel, "and": self.both, "or": self.either, "not": self.no, "f": self.f, "g": self.g,
-                "cmp": self.cmp, "arr": self.arr, "mv": self.mv, "outer": self.outer, "el": self.el}
+                "cmp": self.cmp, "arr": self.arr, "mv": self.mv, "outer": self.outer, "el": self.el,
+                "call": self.call, "jet": self.jet}
 
     def printable(self, roots):
         """roots with whole powers as products, x^(k + 1/2) as products with sqrt(x), which cost less than pow, and

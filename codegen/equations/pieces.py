@@ -34,8 +34,8 @@ class Unit:
 
 
 def is_long(body):
-    """Whether a Body is split; arrays are passed to no other function"""
-    return len(body.temporary) > WHOLE and not any(body.g.is_array(a) for a in body.temporary)
+    """Whether a Body is split; arrays are passed to no other function, but elements of jets are"""
+    return len(body.temporary) > WHOLE and not any(body.g.is_array(a) and not body.g.is_jet(a) for a in body.temporary)
 
 
 def units_of(body, outside="    ", inside=" " * 8):
@@ -46,12 +46,27 @@ def units_of(body, outside="    ", inside=" " * 8):
             units += [_unit(body, condition, *unit, inside) for unit in body.units((condition,), group)]
         else:
             units.append(_unit(body, None, condition, group, outside))
+    units = with_elements(body.g, units)
     for t in body.targets:
         lines = []
         body.assign(t, lines, inside if t.guard else outside)
         made = t.node in body.temporary
         units.append(Unit(t.guard, lines, set(), {t.node} if made else body.below[t.node], [] if made else [t.node]))
     return units
+
+
+def with_elements(g, units):
+    """Each jet and its elements as one unit: the array stays in one piece"""
+    makers, out = {}, []
+    for unit in units:
+        jet = next((g.nodes[a][2] for a in unit.makes if g.is_of_jet(a)), None)
+        if len(unit.makes) == 1 and jet in makers:
+            makers[jet].lines += unit.lines
+            makers[jet].makes |= unit.makes
+        else:
+            out.append(unit)
+            makers |= {a: unit for a in unit.makes if g.is_jet(a)}
+    return out
 
 
 def _unit(body, guard, condition, members, indent):

@@ -5,6 +5,7 @@ from ..real import Refused
 from . import start_limit, unit_check
 from .assemble import assemble
 from .declare import C_WORDS, Declarations
+from .declared import Declared, located
 from .included import Includes, as_text
 from .model import HIGH, LOW, PERIODIC, WALL, ZERO, Axis, Model, Quantity
 from .occur import Occurrences
@@ -13,7 +14,7 @@ from .syntax import Fault, Source, Tokens, near
 from .table_file import inlined
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
-              "table", "cost", "output", "event", "start", "stop", "kinks", "reactions", "include", "unit")
+              "table", "cost", "output", "event", "start", "stop", "kinks", "reactions", "include", "unit", "function")
 MOST_AXES = 3
 
 
@@ -37,13 +38,14 @@ def parse(text, path):
 
 
 def self_contained(text, path):
-    """The text of an equation file with what other files contribute to it: included ones, and rows of tables"""
+    """The text of an equation file with what other files contribute to it: included ones, and rows of tables; and with
+    whole names of files in C"""
     source = Source(path, text)
     try:
         reader = Reader(source)
     except Fault as fault:
         raise source.refusal(fault) from None
-    return inlined(as_text(reader) if source.included else text, path)
+    return located(inlined(as_text(reader) if source.included else text, path), path)
 
 
 def name_of_file(path):
@@ -51,7 +53,7 @@ def name_of_file(path):
     return name if name.isidentifier() and name.isascii() else "model"
 
 
-class Reader(Declarations, Occurrences, Includes):
+class Reader(Declarations, Declared, Occurrences, Includes):
     STATEMENTS = STATEMENTS
 
     def __init__(self, source, depth=0):

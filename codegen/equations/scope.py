@@ -38,6 +38,14 @@ class Table(Let):
         self.kind, self.rows, self.places = kind, rows, None
 
 
+class InC(Let):
+    """A function that is written in C: a calls.Function, with the units of its arguments and of its value, or ""."""
+
+    def __init__(self, place, function, units, unit):
+        super().__init__(place, function.arguments, None)
+        self.function, self.units, self.unit = function, units, unit
+
+
 class Argument:
     """What a macro on a grid received: a tree and what was bound around it, so that it can be taken at neighbours"""
 
@@ -229,6 +237,8 @@ class Scope:
             raise Fault(place, f"macros are expanded more than {MOST_EXPANSIONS} times")
         if isinstance(let, Table):
             return self._table(let, self._value(trees[0], bound, shift, depth + 1), shift, depth)
+        if isinstance(let, InC):
+            return self.g.call((let.function.name, ()), *(self._value(x, bound, shift, depth) for x in trees))
         if self.model.on_grid:
             given = {a: Argument(x, bound) for a, x in zip(let.arguments, trees)}
             return self._value(let.tree, given, shift, depth + 1)

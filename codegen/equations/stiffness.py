@@ -23,6 +23,9 @@ def cannot(model):
         return "not computed on grids"
     if len(model.states) > MOST:
         return f"not computed for more than {MOST} states"
+    called = model.graph.called([*model.kinetics(), *start(model), *(r.guard for r in model.relations)])
+    if called:
+        return f"not computed: {called[0]} is a function in C"
     unset = [q.name for q, value in zip(model.parameters, defaults(model)) if value is None or math.isnan(value)]
     if unset:
         return f"not known without values of {', '.join(unset[:3])}" + ", ..."*(len(unset) > 3)

@@ -13,6 +13,7 @@ L = sum over reactions of (w . net) F, derivatives with respect to p go through 
     along d            A(dL_K) + A_d(L_K)                                A_d: its derivative along d
     along d and e      A(ddL_K) + A_d(eL_K) + A_e(dL_K) + A_de(L_K)"""
 from .body import Body, Target
+from .calls import MOST_ORDERS
 from .functions import DIRECTIONS, SIGNATURES, Map, function, words
 from .graph import Graph
 from .names import listed
@@ -111,8 +112,9 @@ def scaled(factor, constant, numbers):
 
 
 def in_tables(model):
-    """Are the reactions of a model written as tables?"""
-    return len(model.reactions) > MANY and not model.implicit
+    """Are the reactions of a model written as tables?  Their products need all derivatives of functions in C"""
+    return len(model.reactions) > MANY and not model.implicit and \
+        all(f.orders == MOST_ORDERS for f in model.graph.functions.values())
 
 
 class Tables:

@@ -6,7 +6,7 @@ equation that gives one is right."""
 from fractions import Fraction
 
 from .nodes import FUNCTIONS
-from .scope import ALIASES, CONSTANTS, Let, Table
+from .scope import ALIASES, CONSTANTS, InC, Let, Table
 from .syntax import Fault
 from .units import ONE, NoUnit, unit
 
@@ -199,6 +199,8 @@ class UnitCheck:
         given = [self.of(x, bound) for x in trees]
         if isinstance(let, Table):
             return self.of_table(let)
+        if isinstance(let, InC):
+            return self.of_function(let, trees, given)
         if isinstance(let, Let):
             key = id(let), *given
             if key not in self.made:
@@ -218,6 +220,12 @@ class UnitCheck:
         if name in FUNCTIONS and given[0] not in (None, NUMBER) and not given[0].same(ONE):
             raise Fault(place, f"the argument of {name} has the unit {given[0]}, and should have none")
         return ONE
+
+    def of_function(self, function, trees, given):
+        for tree, argument, text, u in zip(trees, function.arguments, function.units, given):
+            if text:
+                self.agree(tree[1], of_text(text, function.place), u, argument + " has the unit {}, this {}")
+        return of_text(function.unit, function.place) if function.unit else None
 
     def of_table(self, table):
         """Of its values, where these are no numbers"""

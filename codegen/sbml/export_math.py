@@ -46,6 +46,8 @@ class Formulas:
             guard = self.model.relations[self.g.nodes[key[2]][2]].guard
             above, equal = self.g.const(key[3]) > 0, key[1] == "!="
             return f"<apply><{SIGNS[above, equal]}/>{self.text(guard)}<cn>0</cn></apply>"
+        if kind == "call":
+            raise Refused(f"{self.model.name}: SBML has no counterpart of {key[1][0]}, a function in C")
         inside = [self.text(b) for b in self.g.children(a)]
         if kind == "sel":
             condition, yes, no = inside

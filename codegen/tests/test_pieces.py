@@ -40,7 +40,8 @@ LONG = functions(written(cycle(160)))
 class Pieces(unittest.TestCase):
     def test_functions_with_arrays_remain_whole(self):
         class Fake:
-            temporary, g = range(2*pieces.WHOLE), SimpleNamespace(is_array=lambda a: a == Fake.array)
+            temporary, g = range(2*pieces.WHOLE), SimpleNamespace(
+                is_array=lambda a: a == Fake.array, is_jet=lambda a: False)
 
         for Fake.array, long in ((None, True), (7, False)):
             self.assertEqual(pieces.is_long(Fake), long)

@@ -10,6 +10,7 @@ _Array: TypeAlias = NDArray[np.float64]
 _Function: TypeAlias = Callable[..., Any]                # of (t, y, p), with memory variables and situations
 _Jacobian: TypeAlias = _Function | ArrayLike | None
 _Form: TypeAlias = Any                                   # an array, or dicts, lists, tuples, dataclasses of these
+_InPython: TypeAlias = Callable[..., float] | Sequence[Callable[..., Any]]       # value, gradient, ... of a function
 _Way: TypeAlias = Literal["auto", "complex step", "differences"]
 
 __version__: str
@@ -81,13 +82,16 @@ class Model:
     stops: _Array
     start_limit: dict[str, Any] | None
     has_lanes: bool
+    functions: dict[str, _InPython]
+    lacking: dict[str, int]
     differences: ClassVar[bool]
     def __init__(self, text: str, *, file: str | PathLike[str] = "model.eq",
-                 sizes: Mapping[str, int] | None = None, compiled: bool | None = None,
-                 lanes: bool = False) -> None: ...
+                 sizes: Mapping[str, int] | None = None, compiled: bool | None = None, lanes: bool = False,
+                 functions: Mapping[str, _InPython] | None = None) -> None: ...
     @classmethod
     def from_file(cls, path: str | PathLike[str], *, sizes: Mapping[str, int] | None = None,
-                  compiled: bool | None = None, lanes: bool = False) -> Model: ...
+                  compiled: bool | None = None, lanes: bool = False,
+                  functions: Mapping[str, _InPython] | None = None) -> Model: ...
     @property
     def is_compiled(self) -> bool: ...
     def wait(self, timeout: float | None = None) -> bool: ...

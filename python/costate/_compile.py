@@ -4,6 +4,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -21,6 +22,7 @@ FLAGS = ("-fPIC", "-shared", "-ffp-contract=off")
 # Bytes of C above which -O1 takes the place of -O3: long functions without loops run as fast, and gcc takes half of the
 # time (saprc99, 1.6 MB: 8 s and 15 s; with maps for lanes of 70 species, 1.1 MB: 14 s and 31 s).
 LONG = 200_000
+IN_C = re.compile(r'\bfrom\s*"([^"\n]*)"')              # of a function in C in an equation file
 LANES = ("-fopenmp-simd", "-fno-math-errno")            # costate-model --lanes
 NO_COMPILER = """models are compiled, but there is no C compiler: {command} was not found.
 Install one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; conda: conda install c-compiler; \
@@ -92,7 +94,24 @@ def made(text, file, started=None, lanes=False):
 
 def key_of(text, file, lanes=False):
     words = command(lanes=lanes)
-    return digest(repr((text, Path(file).stem, library.version(), stamp(), words, compiler_version(words[0]))))
+    return digest(repr((text, Path(file).stem, library.version(), stamp(), words, compiler_version(words[0]),
+                        files_in_c(text))))
+
+
+def files_in_c(text):
+    """digests of the files with functions in C that a text names, and of those that they include"""
+    files = [file for file in dict.fromkeys(IN_C.findall(text)) if os.path.isabs(file) and os.path.isfile(file)]
+    found = {file for name in files for file in included_by(name)}
+    return sorted((file, digest(Path(file).read_bytes())) for file in found)
+
+
+def included_by(file):
+    """a file in C and those that it includes, without those of the system"""
+    compiler, more = (shlex.split(os.environ.get(name) or default) for name, default in (("CC", "cc"), ("CFLAGS", "")))
+    done = subprocess.run([*compiler, *more, "-I", places.INCLUDE, "-x", "c", "-MM", "-MT", "x", file],
+                          capture_output=True, text=True, errors="replace")
+    listed = shlex.split(done.stdout.replace("\\\n", " ").removeprefix("x:")) if done.returncode == 0 else []
+    return [file, *(name for name in listed if os.path.isfile(name))]
 
 
 def has_compiler():
@@ -201,8 +220,26 @@ def built(text, file, started=None, lanes=False):
     """(bytes of the shared object, what it has)"""
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
         translate(place, text, file, started, ["--lanes"] * lanes)
+        about = json.loads(Path(place, "model.json").read_text(encoding="utf-8"))
+        with open(os.path.join(place, "model.c"), "a", encoding="utf-8") as out:
+            out.write(provided_in_c(about))
         compile_(place, started, command(level_of(place), lanes))
-        return Path(place, "model.so").read_bytes(), json.loads(Path(place, "model.json").read_text(encoding="utf-8"))
+        return Path(place, "model.so").read_bytes(), about
+
+
+def provided_in_c(about):
+    """C behind that of a model: the functions that it needs call those whose addresses _functions.Functions stores"""
+    text = ""
+    for need in about.get("needs", ()):
+        name, pointer = f"{about['name']}_{need['name']}", pointer_to(about["name"], need["name"])
+        text += f"\nvoid (*{pointer})(const double *, double *, double *, double *, double *);\n" \
+            f"void {name}(const double *x, double *value, double *gradient, double *hessian, double *third)\n" \
+            f"{{\n    {pointer}(x, value, gradient, hessian, third);\n}}\n"
+    return text
+
+
+def pointer_to(model, function):
+    return f"{model}_{function}_in_python"
 
 
 def run(words, place, started, **more):

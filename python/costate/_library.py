@@ -65,13 +65,14 @@ MISSING = re.compile(r"(rhs|residual|cost|after_step\.\w+|event\[(\d+)\]\.(\w+))
                      r"it here.*", re.S)
 
 
-def said(pointer):
-    """a sentence of the library, in the words of the package"""
-    return in_words(text(pointer))
+def said(pointer, lacking=()):
+    """a sentence of the library, in the words of the package; lacking: {name: order}, functions in C that have
+    derivatives up to this order alone"""
+    return in_words(text(pointer), tuple(dict(lacking).items()))
 
 
 @functools.lru_cache(64)                # nearly always the same one
-def in_words(sentence):
+def in_words(sentence, lacking):
     found = MISSING.fullmatch(sentence)
     if found and found[1].startswith("after_step"):
         return (f"Method {found[5]} needs derivatives of the map after each step here that it does not have: give it a "
@@ -79,6 +80,11 @@ def in_words(sentence):
     if found and found[4] in PRODUCTS:
         of = {"rhs": "f", "residual": "the residual", "cost": "the cost"}.get(
             found[1], f"the {found[3]} of events[{found[2]}]")
+        if lacking:
+            order = 1 + ("first", "second", "third").index(PRODUCTS[found[4]].split()[0])
+            names = ", ".join(name for name, orders in lacking if orders < order)
+            return (f"Method {found[5]} needs derivatives of {of} here up to order {order}, and the equations declare "
+                    f"fewer for {names}: declare more of them, or set Problem(..., differences=1), which is not exact.")
         return (f"Method {found[5]} needs derivatives of {of} here that it does not have, {PRODUCTS[found[4]]}; or set "
                 "Problem(..., differences=1), which is not exact.")
     sentence = re.sub(r"options\.(\w+) = (\w+)", r"\1=\2", sentence)

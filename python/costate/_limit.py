@@ -41,7 +41,7 @@ class Limit:
                 self._solve()
 
     def _check(self, status):
-        raise_what_was_raised([owner for owner in (self._owner, self._b.owner, *self._b.others) if owner is not None])
+        raise_what_was_raised([owner for owner in (self._owner, *self._b.owners()) if owner is not None])
         if status != lib.COSTATE_OK:
             raise CostateError(library.status_name(status), library.said(self._message(self._s)))
         self._problem.trust.say()

@@ -173,7 +173,7 @@ class Members:
         report, o = ffi.new("costate_ensemble_report *"), quiet(b)
         with b.lock:
             result = lib.costate_ensemble(library.method(problem.method), b.P, o, all_, report)
-        raise_what_was_raised([b.owner, *b.others])
+        raise_what_was_raised(b.owners())
         failed = np.flatnonzero(status)
         for k in range(count if self.of_model and "lambda" in out else 0):
             self.of_model.through(all_.t0, self.p[k], out["lambda"][k:k + 1], out["mu"][k:k + 1])

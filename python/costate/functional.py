@@ -279,7 +279,7 @@ def estimated(problem, F, t_span, y0, p, tol, factor, along=None, product_atol=0
         except Mistrusted:                      # again, with differences
             problem.rebuild()
         except CostateError as error:
-            raise explained(error) if along is not None else error from None
+            raise explained(error, problem.model) if along is not None else error from None
 
 
 def estimated_once(problem, F, t_span, y0, p, tol, factor, along, product_atol):
@@ -411,8 +411,8 @@ def refuse_moving_end(b, F, moving, t1, end, p):
                         "event ended the run: make the time a state, with the derivative 1")
 
 
-def explained(error):
-    if error.status != "COSTATE_MISSING":
+def explained(error, model):
+    if error.status != "COSTATE_MISSING" or getattr(model, "lacking", ()):
         return error
     return CostateError(error.status, "Second derivatives of the problem's functions are missing: give jac, jac_p and, "
                         "where t matters, jac_t that compute with complex y, or hvp; or Problem(..., differences=1), "
@@ -426,7 +426,7 @@ def second_order(run, F, vy0, vp, call):
     try:
         b.check(call(b.solver, run._taped(), x.struct))
     except CostateError as error:
-        raise explained(error) from None
+        raise explained(error, b.problem.model) from None
     if run._start is not None:
         x.through_start(x.lam if hessian else None, x.lam2, x.mu2)
         run._start.through(run.t0, run._p, x.lam[None], x.mu[None])

@@ -15,8 +15,10 @@ from costate import _compile
 from costate._background import Background
 from costate._callbacks import from_cfunc, from_numba
 from costate._costate import ffi
-from costate._library import ModelError, pointer, vector
+from costate._functions import Functions
+from costate._library import CostateError, ModelError, pointer, vector
 from costate._program import Program, generator, program
+from costate.maps import raise_what_was_raised
 from costate.result import Result
 
 __all__ = ["Model", "from_cfunc", "from_numba", "from_sympy"]
@@ -25,17 +27,23 @@ KINDS = ("state", "parameter", "memory", "cost", "output")
 MECHANISMS = (".def", ".kpp", ".eqn")
 SBML = (".xml", ".sbml")
 NEEDED = (3, 11)        # by codegen; older versions can still load what is in the cache
+MOST_ORDERS = 3         # of derivatives: what functions in C can have
 MOST_NAMED = 20         # names that a message lists
 
 
 class Model:
     """The equations of a text in the language of docs/reference/equations.md, with all derivatives.
 
-    text        the equations; file: what messages call them
+    text        the equations; file: what messages call them; files in C with functions are found beside it
     sizes       for models on grids: sizes that differ from those in the text, as {"N": 20}
     compiled    None: the model runs at once, as byte code, while a compiler works in the background if there is one;
                 later runs then use the compiled model.  True: wait for the compiler; False: byte code only.  Results
                 have the same bits.  Models on grids and those with hundreds of reactions are compiled in any case
+
+    functions   {"eta": (value, gradient, ...)}: of the functions that the text declares without a file in C.  Each is
+                a callable of the arguments: a number, k first derivatives, k by k second ones, k by k by k third ones,
+                as many as are declared.  They are called while the model runs, which takes microseconds a call.  What
+                they raise is raised by the call of a run
 
     lanes       True: the model is compiled with maps that treat 2, 4 or 8 members of an ensemble side by side, as the
                 registers of this processor allow; ensembles use them
@@ -46,6 +54,7 @@ class Model:
     defaults    the values of the parameters in the text
     n, np, nq, nm   numbers of states, parameters, running costs and memory variables
     start_limit where runs begin: None: at the initial values; or a dictionary whose kind is "steady" or "periodic"
+    lacking     {name: order}: functions in C that have derivatives up to this order, less than all three
     stops       known times at which the equations are not smooth, increasing: docs/howto/inputs-that-jump.md
     is_compiled     whether runs that begin now use the compiled model
 
@@ -53,7 +62,7 @@ class Model:
 
     differences = False         # all derivatives are those of the equations
 
-    def __init__(self, text, *, file="model.eq", sizes=None, compiled=None, lanes=False):
+    def __init__(self, text, *, file="model.eq", sizes=None, compiled=None, lanes=False, functions=None):
         if text.endswith((".eq", *SBML)) and "\n" not in text:
             raise ModelError(f"{text} is the name of a file, not equations: use Model.from_file({text!r})")
         if compiled not in (None, True, False):
@@ -61,8 +70,13 @@ class Model:
         if lanes and compiled is False:
             raise ValueError("lanes are compiled: leave out compiled=False")
         self.has_lanes, compiled = bool(lanes), True if lanes else compiled
+        text = self_contained(text, file) if _compile.IN_C.search(text) else text
         self.text, self.file, self._wanted, self._background = text, str(file), compiled, None
-        self._c = self._first()
+        self._c, self.functions, self._functions = self._first(), dict(functions or {}), None
+        if self.functions or self._c.about.get("needs"):
+            self._functions = Functions(self._c.about.get("needs", ()), self.functions, self._c.about["name"])
+            self._c = self._functions.bound(self._c)
+        self.lacking = {name: order for name, order in self._c.about.get("orders", {}).items() if order < MOST_ORDERS}
         self._kept = [self._c]                  # runs may use byte code after the model was compiled
         self._about = self._c.about
         self.name = self._about["name"]
@@ -79,7 +93,7 @@ class Model:
         self.defaults = self._defaults()
 
     @classmethod
-    def from_file(cls, path, *, sizes=None, compiled=None, lanes=False):
+    def from_file(cls, path, *, sizes=None, compiled=None, lanes=False, functions=None):
         """the model of an equation file, or of a file in SBML (.xml or .sbml), whose equations are then Model.text"""
         if Path(path).suffix in SBML:
             return cls(equations_of_sbml(path), file=Path(path).with_suffix(".eq"), sizes=sizes, compiled=compiled,
@@ -88,10 +102,10 @@ class Model:
             raise ModelError(f"{path} is a chemical mechanism; Python reads equation files: write one with "
                              f"costate-model {path} -o {Path(path).stem}.eq")
         return cls(self_contained(Path(path).read_text(encoding="utf-8-sig"), path), file=path, sizes=sizes,
-                   compiled=compiled, lanes=lanes)
+                   compiled=compiled, lanes=lanes, functions=functions)
 
     def __reduce__(self):
-        return restored, (type(self), self.text, self.file, self.sizes, self._wanted, self.has_lanes)
+        return restored, (type(self), self.text, self.file, self.sizes, self._wanted, self.has_lanes, self.functions)
 
     def __repr__(self):
         counts = [(self.n, "state"), (self.np, "parameter"), (self.nq, "running cost"), (self.nm, "memory variable"),
@@ -206,9 +220,10 @@ class Model:
         p = self._parameters(p)
         if not self._arguments:
             x, keep = self._point(t, p=p)
-            self._c.start_map.value(x, pointer(y), self._c.ctx)
+            self._evaluated("initial values", self._c.start_map.value(x, pointer(y), self._c.ctx))
         elif self._has("start"):
             self._function("start", "void", "double", "const double *", "double *")(t, pointer(p), pointer(y))
+            self._evaluated("initial values", 0)
         return y
 
     def start_jvp(self, t=0.0, p=None, dp=None, dt=0.0):
@@ -218,7 +233,8 @@ class Model:
         if map_:
             x, keep = self._point(t, p=p)
             dx, keep_too = self._direction(dt, dp)
-            self._evaluated("start", map_.tangent(x, dx, pointer(out), ctx))
+            tangent = self._product(map_, "tangent", "initial values")
+            self._evaluated("initial values", tangent(x, dx, pointer(out), ctx))
         return out
 
     def start_vjp(self, t, p, w):
@@ -239,11 +255,11 @@ class Model:
             g.p, g.t = pointer(by_p), pointer(by_t)
             x, keep = self._point(t, p=p)
             if along is None:
-                code = map_.adjoint(x, pointer(weights), g, ctx)
+                code = self._product(map_, "adjoint", "initial values")(x, pointer(weights), g, ctx)
             else:
                 dx, keep_too = self._direction(*along)
-                code = map_.adjoint_tangent(x, dx, pointer(weights), g, ctx)
-            self._evaluated("start", code)
+                code = self._product(map_, "adjoint_tangent", "initial values")(x, dx, pointer(weights), g, ctx)
+            self._evaluated("initial values", code)
         return by_p, by_t[0]
 
     def _start_map(self):
@@ -343,7 +359,7 @@ class Model:
         for k, weights in enumerate(np.eye(rows)):
             for name, array in found.items():
                 setattr(g, name, pointer(array[k]))
-            self._evaluated("outputs", map_.adjoint(x, pointer(weights), g, ctx))
+            self._evaluated("outputs", self._product(map_, "adjoint", "outputs")(x, pointer(weights), g, ctx))
         found["t"] = found["t"][:, 0]
         return Result(**found)
 
@@ -352,13 +368,24 @@ class Model:
             raise ModelError(f"{self.name} has no outputs")
         return self._c.output_map, self._c.ctx
 
+    def _product(self, map_, name, what):
+        """a product of a map, which is missing where functions in C lack the derivatives that it needs"""
+        product = getattr(map_, name)
+        if product == ffi.NULL:
+            order = {"tangent": 1, "adjoint": 1, "adjoint_tangent": 2}[name]
+            lacking = ", ".join(function for function, orders in self.lacking.items() if orders < order)
+            raise CostateError("COSTATE_MISSING", f"derivatives of {what} of {self.name} are needed up to order "
+                               f"{order}, and its equations declare fewer for {lacking}: declare more of them")
+        return product
+
     def _evaluated(self, what, code):
+        raise_what_was_raised([self._functions] if self._functions else [])
         if code:
             raise ArithmeticError(f"{what} of {self.name}: a value is not defined there")
 
 
-def restored(cls, text, file, sizes, compiled, lanes):
-    return cls(text, file=file, sizes=sizes, compiled=compiled, lanes=lanes)
+def restored(cls, text, file, sizes, compiled, lanes, functions=None):
+    return cls(text, file=file, sizes=sizes, compiled=compiled, lanes=lanes, functions=functions)
 
 
 def equations_of_sbml(path):
@@ -371,8 +398,10 @@ def equations_of_sbml(path):
 
 
 def self_contained(text, path):
-    """the text with what other files contribute, tables and included equations: models are kept by their text"""
-    if '"' not in text or "table" not in text and "include" not in text or sys.version_info < NEEDED:
+    """the text with what other files contribute, tables and included equations, and with whole names of files in C:
+    models are kept by their text"""
+    if '"' not in text or not any(word in text for word in ("table", "include", "function")) or \
+            sys.version_info < NEEDED:
         return text
     try:
         return generator("equations.read").self_contained(text, path)

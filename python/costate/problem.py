@@ -142,7 +142,8 @@ class Built:
 
     def runs_in_threads(self):
         """are all functions compiled, so that members of an ensemble need no GIL?"""
-        return (self.problem.model is not None or self.trace is not None) and not self.calls_python
+        calls_python = self.calls_python or getattr(self.problem.model, "_functions", None) is not None
+        return (self.problem.model is not None or self.trace is not None) and not calls_python
 
     # ---- structs
 
@@ -340,15 +341,21 @@ class Built:
 
     # ---- calls
 
+    def owners(self):
+        """of what may have raised an exception: callbacks, those of events, functions in Python of a Model"""
+        functions = getattr(self.problem.model, "_functions", None)
+        return [self.owner, *self.others, *[functions] * (functions is not None)]
+
     def check(self, status):
         """raises what a callback raised, or the library's sentence; else warns of differences, once"""
         self.refuse(status)
         self.problem.trust.say()
 
     def refuse(self, status):
-        raise_what_was_raised([self.owner, *self.others])
+        raise_what_was_raised(self.owners())
         if status != lib.COSTATE_OK:
-            raise CostateError(library.status_name(status), library.said(lib.costate_message(self.solver)),
+            lacking = getattr(self.problem.model, "lacking", ())
+            raise CostateError(library.status_name(status), library.said(lib.costate_message(self.solver), lacking),
                                lib.costate_time(self.solver))
 
 

@@ -95,7 +95,7 @@ def reviewed_once(problem, t0, t1, y0, p):
     with b.lock:
         b.scales.between(t0, t1)
         status = lib.costate_check_run(b.solver, t0, t1, pointer(y), pointer(p) if b.np else ffi.NULL, review)
-        raise_what_was_raised([b.owner, *b.others])
+        raise_what_was_raised(b.owners())
         count = lib.costate_review_count(review)
         if status == lib.COSTATE_NO_MEMORY or not count:
             b.check(status)

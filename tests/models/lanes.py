@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 
@@ -14,6 +15,7 @@ from compiled import need_library, program, root, run, sanitize  # noqa: E402
 from cases import Skipped, run_all  # noqa: E402
 from codegen import command  # noqa: E402
 from codegen.equations import pieces  # noqa: E402
+from rho import IN_C, RHO  # noqa: E402
 
 SHIPPED = ["pollution", "hires", "robertson_ode", "lotka_volterra", "oregonator", "van_der_pol", "reactor"]
 OTHERS = {
@@ -32,6 +34,14 @@ cost b' = y^k*exp(-t)
     "free": "state x = 1, y\nx' = x*y - t\ny' = -x^2\n",                # without parameters
     "linear": "parameter k = 2\nstate x = 1, y\nx' = 2*y\ny' = -3*x + k\n",
     "still": "state x\nx' = 1\n",
+    # a function in C, in a branch, too
+    "called": IN_C.format(3) + """kinks as branches
+parameter k = 2
+state T = 1, x = 0.3
+T' = -k*rho(T, x*t)*T + if(x > 0.2, rho(x, x), rho(k, x)^2)
+x' = rho(k, T) - x
+cost q' = rho(x, k)*t
+""",
     "events": "mode a, b\nstate x = 1\nx' = -x\nevent e when x - 0.5 falls\n  x += 1\n  mode := b\n",
 }
 
@@ -252,6 +262,7 @@ def sources(place, optimised):
     thorough = not optimised or os.environ.get("COSTATE_TESTS") == "all"
     for name in SHIPPED[-2:] if sanitize != "none" else SHIPPED if thorough else SHIPPED[5:6]:
         yield name, os.path.join(root, "models", name + ".eq")
+    Path(place, "rho.h").write_text(RHO, encoding="utf-8")
     for name, text in OTHERS.items():
         file = os.path.join(place, name + ".eq")
         with open(file, "w", encoding="utf-8") as out:

@@ -26,6 +26,7 @@ PIECES += ["\n", "\0", " for k = 1..3", "event e at 1", "kinks as events", "\nst
            "\ntable f steps (0, 1), (2, 3)\n", "(0, 1), (2, 3)", "f(t)", "piecewise(", "heaviside(t - 1)",
            "mod(t, 2)", "sign(", "pi", "e", "//", "; ", "(k) ", "(t - 2) ", "\n0 -> (1 + t) x : 1\n",
            "\ntable f cubic (0, 1), (2, 3), (3, 1)\n", "\ntable f linear \"none.csv\"\n",
+           "\nfunction f(a) from \"none.h\" derivatives 2\n", " derivatives 1", "\nfunction f(a, a) ",
            "piecewise(1, t < 1, t, t < 3, 2)"]
 
 DRIVER = """#include <costate/costate.h>

@@ -227,6 +227,7 @@ NOT_SERVED = {"event e at 1\n": "events", "memory m\n": "memory variables", "mod
               "stop at 1\n": "stops",
               "table f steps (0, 1), (1, 2)\n": "tables", "size N = 3\n": "grids", "state v[1..2]\n": "vectors",
               "kinks as branches\n": "kinks", "unit check on\n": "checks of units",
+              "function f(a) derivatives 1\n": "functions in C",
               "x' = abs(x)\n": "abs is not served",
               "x' = fabs(x)\n": "fabs is not served", "x' = if(x > 0, 1, 2)\n": "if is not served",
               "x' = min(x, 1)\n": "min is not served", "x' = x > 1\n": "conditions",

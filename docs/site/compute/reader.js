@@ -5,7 +5,7 @@
 const NOT_SERVED = {
     event: "events", memory: "memory variables", mode: "modes", stop: "stops", table: "tables", size: "grids",
     grid: "grids", boundary: "grids", layout: "grids", kinks: "kinks", include: "included files",
-    start: "starts in a limit", unit: "checks of units",
+    start: "starts in a limit", unit: "checks of units", function: "functions in C",
 };
 /* Quantities are {kind, name, place, index, order, tree, unit, text}; known: name -> {kind, q or what a let is}. */
 class Reader {
