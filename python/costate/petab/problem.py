@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from costate import problem as problems
+from costate.petab.limit import Limit
 from costate.petab.model import Equations, Mapping
 from costate.petab.parameters import Estimated
-from costate.petab.simulation import Limit, Simulation
+from costate.petab.simulation import Simulation
 from costate.petab.tables import Files
 from costate.result import Result
 
@@ -84,7 +85,7 @@ class Problem:
         """J and its gradient with respect to u, through the limits"""
         value, gradient = sum(J for J, _, _ in parts), sum((by_u for _, by_u, _ in parts), np.zeros(len(self.names)))
         for id_, w in self._by_limit(parts).items():
-            self.mappings[id_].add_to(gradient, limits[id_].adjoint(w)[1])
+            self.mappings[id_].add_to(gradient, limits[id_].adjoint(w))
         return value, gradient
 
     def _by_limit(self, parts):
@@ -117,7 +118,7 @@ class Problem:
                 seeds[simulation.before] = before[0] + w, before[1] + w2
         for id_, (w, w2) in seeds.items():
             mapping, limit = self.mappings[id_], self._limits[id_]
-            mapping.add_to(by_u, limit.adjoint(w)[1])
+            mapping.add_to(by_u, limit.adjoint(w))
             for k, along in enumerate(mapping.directions(first * rows)):
                 mapping.add_to(product[k], limit.second(w, w2[k], along))
         prior = self._prior(x)

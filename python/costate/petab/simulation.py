@@ -4,83 +4,8 @@ import numpy as np
 
 from costate._costate import ffi, lib
 from costate._library import CostateError, pointer
-from costate.functional import Functional
+from costate.petab.limit import Limit
 from costate.petab.measured import Measured
-
-LONG = 1e8              # time of a run towards a limit that is no steady state for Newton's iteration
-
-
-class Limit:
-    """The state that a condition tends to, from y0 (None: the model's initial values).
-
-    way     "steady state", or "run to t = 1e+08: REASON", where Newton's iteration finds no limit"""
-
-    def __init__(self, problem, y0, p):
-        self.problem, self.model, self.p, self.from_model = problem, problem.model, p, y0 is None
-        try:
-            self.found, self.way = problem.steady(y0, p), "steady state"
-        except CostateError as error:
-            if error.status not in ("COSTATE_NO_LIMIT", "COSTATE_BAD_ARGUMENT", "COSTATE_UNSUPPORTED"):
-                raise
-            self.found, self.way = problem.integrate((0, LONG), y0, p), f"run to t = {LONG:.0e}: {error.message}"
-        self.y, self.is_steady = self.found.y, self.way == "steady state"
-
-    # initial values are all of those of the model; a steady state depends on states and memory variables
-
-    def inner(self, start):
-        return np.concatenate([start[:self.model.n], start[self.model.n + self.model.nq:]])
-
-    def outer(self, states, memory):
-        return np.concatenate([states, np.zeros(self.model.nq), memory])
-
-    def weighted(self, w):
-        """(gradient of w y with respect to the initial values, and to p) of a steady state"""
-        n = self.model.n
-        lam, mu = self.found._adjoints(np.append(w, np.zeros(self.model.nm))[None])
-        return self.outer(lam[0, :n], lam[0, n:]), mu[0]
-
-    def tangent(self, dstart, dp):
-        """dstart: of the initial values (None: of those of the model)"""
-        if dstart is None:
-            if not self.is_steady:
-                return self.found.tangent(None, dp)
-            dstart = self.model.start_jvp(0.0, self.p, dp)
-        if self.is_steady:
-            return self.found._tangents(self.inner(dstart)[None], np.array(dp, dtype=float, ndmin=2))[0, :self.model.n]
-        memory = {"dm": dstart[self.model.n + self.model.nq:]} if self.model.nm else {}
-        return self.found.tangent(dstart[:self.model.n], dp, **memory)
-
-    def adjoint(self, w):
-        """(by initial values - included in the second where the model gives them -, by p)"""
-        if not self.is_steady:
-            by_y0, by_p, *by_m = self.found.adjoint(w)
-            return self.outer(by_y0, by_m[0] if by_m else np.zeros(0)), by_p
-        by_start, by_p = self.weighted(w)
-        if self.from_model:
-            by_p = by_p + self.model.start_vjp(0.0, self.p, by_start)[0]
-        return by_start, by_p
-
-    def errors(self, w):
-        """estimated errors of w y, and of its gradient with respect to p.  A steady state is solved to round-off"""
-        if self.is_steady:
-            return 0.0, np.zeros(len(self.p))
-        weighted = Functional(lambda t1, y, p: w @ y[:len(w)], end_y=lambda t1, y, p: np.append(w, 0 * y[len(w):]),
-                              end_p=lambda t1, y, p: 0 * p)
-        error = self.problem.gradient(weighted, (0, LONG), None, self.p, estimate=True).error
-        return error.value, error.p
-
-    def second(self, w, w2, dp):
-        """the derivative along dp of adjoint(w), where w changes by w2"""
-        if not self.is_steady:
-            raise CostateError("COSTATE_MISSING", "Hessian products need a steady state for pre-equilibration; this is "
-                               "a " + self.way)
-        n, by_start = self.model.n, self.weighted(w)[0]
-        H, Hp = self.found._products(np.append(w, np.zeros(self.model.nm)),
-                                     self.inner(self.model.start_jvp(0.0, self.p, dp)), dp)
-        more, more_p = self.weighted(w2)
-        return Hp + more_p + self.model.start_vjp(0.0, self.p, self.outer(H[:n], H[n:]) + more)[0] + \
-            self.model.start_hvp(0.0, self.p, by_start, dp)[0]
-
 
 class Simulation:
     """before: the pre-equilibration condition, or ""; condition: that of the simulation; rows: its measurements"""
@@ -173,7 +98,7 @@ class Simulation:
         far = self.at_infinity(y0, p)
         if far is not None:
             of_late, w, direct = self.late.term(0, far.y, p)
-            by_y0, by_p = far.adjoint(w)
+            by_y0, by_p = far.apart(w)
             J, mu = J + of_late, mu + direct + by_p
             lam += by_y0
         return J, lam, mu
