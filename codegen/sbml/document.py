@@ -60,6 +60,9 @@ class Event:
     persistent: bool = True
     at_trigger: bool = True                  # assignments use the values at the time of the trigger
     name: str = ""
+    time: object = None                      # no event of the file, but a change of conditions at this time: it happens
+                                             # if the trigger, of parameters, holds.  The concentrations that it sets in a
+                                             # compartment are those in the size that it sets
 
 
 @dataclass
@@ -80,6 +83,8 @@ class Document:
     algebraic_rules: list = field(default_factory=list)      # [(term that is 0, element)]
     initial: dict = field(default_factory=dict)              # initial assignments: {id: term}
     events: list = field(default_factory=list)
+    fresh: str = ""                          # the parameter that is 0 in runs that continue others: triggers that are
+                                             # true at their start became so before.  "": there are no such runs
     elements: dict = field(default_factory=dict)         # {id: element of its rule or declaration}, for messages
 
     def declared(self, id_):

@@ -11,12 +11,13 @@ LONG = 1e8              # time of a run towards a limit that is no steady state 
 class Limit:
     """The state that a condition tends to, from start, all initial values (None: those of the model).
 
+    events  numbers of those that can occur on the way, without stops; None: all, and stops
     way     "steady state", or "run to t = 1e+08: REASON", where Newton's iteration finds no limit"""
 
-    def __init__(self, problem, start, p):
+    def __init__(self, problem, start, p, events=None):
         self.problem, self.model, self.p = problem, problem.model, p
         try:
-            self.found = Rest(problem, problem.model.start(0.0, p) if start is None else start, p)
+            self.found = Rest(problem, problem.model.start(0.0, p) if start is None else start, p, 0.0, {}, events)
             self.way = "steady state"
         except CostateError as error:
             if error.status not in ("COSTATE_NO_LIMIT", "COSTATE_BAD_ARGUMENT", "COSTATE_UNSUPPORTED"):
