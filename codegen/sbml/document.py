@@ -60,9 +60,9 @@ class Event:
     persistent: bool = True
     at_trigger: bool = True                  # assignments use the values at the time of the trigger
     name: str = ""
-    time: object = None                      # no event of the file, but a change of conditions at this time: it happens
-                                             # if the trigger, of parameters, holds.  The concentrations that it sets in a
-                                             # compartment are those in the size that it sets
+    time: object = None                      # a change of conditions at this time, which the file does not declare.
+                                             # It happens if the trigger holds, which depends on parameters; the
+                                             # concentrations that it sets are those in the sizes that it sets
 
 
 @dataclass

@@ -11,8 +11,7 @@ from costate.petab.tables import PetabError, as_number
 class Equations:
     """model: a Model; index(id): the place of a parameter; outputs 2i and 2i + 1: observable i and its noise
 
-    placeholders    {(kind, observable): names that measurements replace}, kind "observable" or "noise"
-    on_the_way      numbers of the events that can occur before a run; None: all that the model has"""
+    placeholders    {("observable" or "noise", id): names that measurements replace}"""
 
     def __init__(self, files, name, options):
         sbml, terms = generator.module("sbml"), generator.module("sbml.terms")
@@ -32,8 +31,6 @@ class Equations:
         known = {name for _, term in outputs for name in terms.names(term)}
         self.placeholders = {(kind, id_): files.placeholders(row, kind, known) for id_, row in files.observables.items()
                              for kind in ("observable", "noise")}
-        timed = [" at " in line for line in self.text.splitlines() if line.startswith("event ")]
-        self.on_the_way = [k for k, known in enumerate(timed) if not known] if self.schedule.continues else None
 
     def is_known(self, id_):
         return self.document.declared(id_) is not None or id_ in self.document.reactions
@@ -56,7 +53,8 @@ class Equations:
         derived = generator.module("sbml.derived").Derived(self.document, self.schedule.given)
         observed = dict.fromkeys(id_ for _, term in outputs for id_ in derived.reached(term))
         if self.schedule.continues:
-            observed.update((id_, True) for event in self.document.events if event.time is None for id_ in event.assignments)
+            of_file = [event for event in self.document.events if event.time is None]
+            observed.update((id_, None) for event in of_file for id_ in event.assignments)
         for id_ in observed:
             if derived.kind.get(id_) == generator.module("sbml.kinds").MEMORY:
                 self.document.rate_rules[id_] = generator.module("sbml.terms").ZERO
@@ -73,6 +71,15 @@ class Equations:
         if meaning is None:
             return None
         return self._places.get(meaning.start or meaning.name)
+
+    def on_the_way(self, is_fresh):
+        """Numbers of the events that can occur on the way to a limit: not changes of conditions, which have times, nor,
+        unless the run is fresh, events at its start.  None: all"""
+        events = [line.split()[1:3] for line in self.text.splitlines() if line.startswith("event ")]
+        timed = [word == "at" for _, word in events]
+        if not any(timed) or is_fresh and any(name == "at_start" for name, _ in events):
+            return None
+        return [k for k, known in enumerate(timed) if not known]
 
     def state(self, id_):
         """the place in y of a state, or None"""

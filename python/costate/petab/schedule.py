@@ -81,10 +81,7 @@ class Schedule:
     def is_plain(self, row):
         """a number, or a parameter of the table"""
         text = row.text("targetValue")
-        value = as_number(text)
-        if value is not None and not math.isfinite(value):
-            raise row.wrong(f"targetValue is {text}; expected a finite number or a formula")
-        return value is not None or text in self.files.parameters
+        return as_number(text) is not None or text in self.files.parameters
 
     # ---- what happens when
 
@@ -112,8 +109,8 @@ class Schedule:
         last = max((t for t in self.measured(id_) if t < math.inf), default=NEVER)
         inside = [p for p in later if p.targets and (p.time <= last or id_ in self.late)]
         if id_ in self.late and inside:
-            raise self.late[id_].wrong(f"a measurement at infinity after the change of conditions at {inside[0].time:g} "
-                                       "is not supported")
+            raise self.late[id_].wrong("a measurement at infinity after the change of conditions at "
+                                       f"{inside[0].time:g} is not supported")
         for period in inside:
             self.changes.setdefault(period.time, {})["run", id_] = period.targets
         self.times_of[id_] = begins, max((p.time for p in inside), default=NEVER)
@@ -123,7 +120,7 @@ class Schedule:
 
     @staticmethod
     def name_before(period):
-        return "+".join(period.names) or "model"
+        return "+".join(sorted(period.names)) or "model"
 
     def names_in(self, row):
         return generator.module("sbml.terms").names(self.files.formula(row, "targetValue"))

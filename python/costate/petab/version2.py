@@ -5,7 +5,7 @@ import math
 import re
 
 from costate.petab.schedule import Period, Schedule
-from costate.petab.tables import PetabError, Tables, by_id, table
+from costate.petab.tables import PetabError, Tables, as_number, by_id
 from costate.petab.truncated import Truncated
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
@@ -81,7 +81,9 @@ class Files(Tables):
         for row in rows:
             targets = found.setdefault(row.needed("conditionId"), {})
             target = self.aliases.get(row.needed("targetId"), row.text("targetId"))
-            row.needed("targetValue")
+            value = as_number(row.needed("targetValue"))
+            if value is not None and not math.isfinite(value):
+                raise row.wrong(f"targetValue is {row.text('targetValue')}; expected a finite number or a formula")
             if not IDENTIFIER.match(target):
                 raise row.wrong(f"targetId is {target!r}, which is no identifier")
             if target in targets:
