@@ -11,7 +11,8 @@ import numpy as np                                      # noqa: E402
 
 from cases import Skipped, run_all                      # noqa: E402
 from common import close                                # noqa: E402
-from petab_experiments import AT_REST, FILES, apply, at_rest, exchanged, likelihood, model, normal       # noqa: E402
+from petab_experiments import (AT_REST, CONTENTS, FILES, SEEN, VESSELS, apply, at_rest, exchanged, likelihood,    # noqa
+                               model, normal)
 from petab_problems import rows, written                # noqa: E402
 import costate.petab                                    # noqa: E402
 from costate.petab import PetabError                    # noqa: E402
@@ -79,6 +80,14 @@ def test_estimated_errors():
     assert np.all((ratio > 0.5) & (ratio < 2)), (found.error.gradient, off)
 
 
+def test_vessels():
+    """Amounts, concentrations and sizes, in the unit of each identifier; what nothing sets keeps its value"""
+    found = load("vessels", VESSELS).residuals()
+    for name, of, t, value in zip(found.observable, found.condition, found.time, found.output):
+        expected = CONTENTS[of, t][SEEN.index(name[1:])]
+        assert abs(value - expected) < 1e-12 * expected, (name, of, t, value, expected)
+
+
 def event(begins):
     """idle := idle + 1 where X rises above 3"""
     number = '<math xmlns="http://www.w3.org/1998/Math/MathML">'
@@ -88,33 +97,49 @@ def event(begins):
            '</listOfEventAssignments></event></listOfEvents>'
 
 
-def with_events(begins):
+def with_events(begins, *of_a):
     """low comes to rest below 3; the change at 0 moves X above it.  high passes 3 on its way to rest"""
-    return {**FILES, "model.xml": model(event(begins)).replace('id="idle" value="1" constant="true"',
+    return {**FILES, "model.xml": model(event(begins), *of_a).replace('id="idle" value="1" constant="true"',
                                                                  'id="idle" value="1" constant="false"'),
-            "conditions.tsv": rows("conditionId targetId targetValue", "usual k k_0", "slow k 0.4", "more X X+1+shift"),
+            "conditions.tsv": rows("conditionId targetId targetValue", "usual k k_0", "slow k 0.4", "more X X+1+shift",
+                                   "more A 1", "jump X 4", "jump A 1"),
             "experiments.tsv": rows("experimentId time conditionId", "low -inf usual", "low 0 more", "high -inf slow",
-                                    "high 0 more"),
-            "observables.tsv": rows("observableId observableFormula noiseFormula", "both X+10*idle sd"),
+                                    "high 0 more", "set -inf usual", "set 0 jump", "here 0 jump"),
+            "observables.tsv": rows("observableId observableFormula noiseFormula", "both X+10*idle sd", "drug A sd"),
             "measurements.tsv": rows("observableId experimentId time measurement", "both low 0 20", "both low 1 21",
-                                     "both high 0 22", "both high 1 23")}
+                                     "both high 0 22", "both high 1 23", "both set 1 24", "both here 1 25")}
 
 
 def test_events_of_the_model():
     """Those that a change of conditions sets off, and those on the way to rest, which do not occur again"""
-    def f(x):
+    def f(x, begins):
         k, a0, sd, shift = x
         low, high = 2 / k + 1 + shift, 2 / 0.4 + 1 + shift
         return sum(normal(exchanged(t, start, rate) + 20, m, sd) for t, start, rate, m in (
-            (0, low, k, 20), (1, low, k, 21), (0, high, 0.4, 22), (1, high, 0.4, 23)))
+            (0, low, k, 20), (1, low, k, 21), (0, high, 0.4, 22), (1, high, 0.4, 23), (1, 4, k, 24))) + \
+            normal(exchanged(1, 4, 1) + (20 if begins == "false" else 10), 25, sd)
     for begins in ("true", "false"):
         problem = load(f"events_{begins}", with_events(begins))
-        close(problem.residuals().output, [exchanged(t, start, k) + 20 for start, k in (
-            (2 / 0.7 + 1.25, 0.7), (6.25, 0.4)) for t in (0, 1)], 1e-8)
-        against(problem, f, problem.nominal)
+        x = problem.nominal
+        found = against(problem, lambda x: f(x, begins), x)     # noqa: B023
+        moved = [problem.replayed(x, x + h * DIRECTION) for h in (1e-5, -1e-5)]
+        close((moved[0] - moved[1]) / 2e-5, found.gradient @ DIRECTION, 1e-6)
         ways = problem.preequilibration
         assert (ways["usual"] == "steady state") == (begins == "true"), ways
         assert ways["slow"].startswith("run to t = 1e+08: "), ways
+
+
+def test_a_change_at_the_only_time():
+    files = with_events("true")
+    files["measurements.tsv"] = rows("observableId experimentId time measurement", "both low 0 20")
+    close(load("only", files).residuals().output, [2 / 0.7 + 1.25 + 20], 1e-9)
+
+
+def test_what_events_set_on_the_way():
+    """idle, which no observable shows, is a factor of the rate of A"""
+    files = with_events("true", "idle")
+    files["measurements.tsv"] = rows("observableId experimentId time measurement", "drug high 1 0.5")
+    close(load("hidden", files).residuals().output, [np.exp(-0.8)], 1e-8)
 
 
 def mass(density, low, high):
@@ -139,7 +164,8 @@ def test_posterior():
               0.5 * np.exp(-8)]
     constant = np.sum(np.log(masses))
     against(problem, lambda z: likelihood(z) + log_density(z) - constant, x)
-    assert problem.value(x + [0, 9, 0, 0]) == -np.inf               # beyond the bounds
+    for outside in ([0, 9, 0, 0], [0, 0, 10, 0], [0, 0, -0.295, 0]):
+        assert problem.value(x + outside) == -np.inf
 
 
 PRIORS = {
@@ -181,6 +207,9 @@ def test_priors():
 WRONG = [
     (dict(problem_yaml=("2.0.0", "3")), "format_version is 3; versions 1 and 2 are read"),
     (dict(problem_yaml=("required: false", "required: true")), "the extension colours is required"),
+    (dict(problem_yaml=(", required: false", "")), "the extension colours is required"),
+    (dict(measurements_tsv=("x\trested\t1", "x\trested\t0.5")), "row 13: time is 0.5, before the start"),
+    (dict(measurements_tsv=("small", "large")), "row 2: the model large is not in model_files"),
     (dict(problem_yaml=("language: sbml", "language: pysb")), "the language of the model small is pysb"),
     (dict(problem_yaml=("  small: {location: model.xml, language: sbml}",
                         "  a: {location: a.xml, language: sbml}\n  b: {location: b.xml, language: sbml}")),
@@ -232,6 +261,17 @@ def test_wrong_files():
             assert words in str(error), f"{words!r} is not in: {error}"
         else:
             raise AssertionError(f"{words!r}: nothing was said")
+
+
+def test_wrong_targets():
+    for target in ("sum", "R"):
+        files = {**VESSELS, "conditions.tsv": VESSELS["conditions.tsv"].replace("wide\tV", f"wide\t{target}")}
+        try:
+            load(f"target_{target}", files)
+        except PetabError as error:
+            assert f"row 2: {target} follows from the model, by a rule or a reaction" in str(error), error
+        else:
+            raise AssertionError("nothing was said")
 
 
 def test_wrong_starts():

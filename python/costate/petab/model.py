@@ -72,12 +72,12 @@ class Equations:
             return None
         return self._places.get(meaning.start or meaning.name)
 
-    def on_the_way(self, is_fresh):
-        """Numbers of the events that can occur on the way to a limit: not changes of conditions, which have times, nor,
-        unless the run is fresh, events at its start.  None: all"""
+    def on_the_way(self):
+        """Numbers of the events that can occur on the way to a limit: not changes of conditions, which have times.
+        None: all, where an event may occur at the start"""
         events = [line.split()[1:3] for line in self.text.splitlines() if line.startswith("event ")]
         timed = [word == "at" for _, word in events]
-        if not any(timed) or is_fresh and any(name == "at_start" for name, _ in events):
+        if not any(timed) or any(name == "at_start" for name, _ in events):
             return None
         return [k for k, known in enumerate(timed) if not known]
 

@@ -146,9 +146,8 @@ class Problem:
             self._pool = ThreadPoolExecutor(self._threads)
         return list(self._pool.map(call, items))
 
-    def limit(self, start, p, is_fresh=True):
-        """is_fresh: it does not follow pre-equilibration"""
-        return Limit(self.problem, start, p, self.equations.on_the_way(is_fresh))
+    def limit(self, start, p):
+        return Limit(self.problem, start, p, self.equations.on_the_way())
 
     def _all(self, what, x, *arguments, along=None):
         """of each simulation"""

@@ -19,7 +19,6 @@ class Simulation:
                                  for part in parts)
         self.mapping = owner.mappings[condition]
         self.steps = 0                                   # of the last run
-        self.continues = bool(before and owner.equations.document.fresh)    # events at the start have been before
         self.t0, change = owner.equations.schedule.times(condition)
         self.t1 = self.t0 if self.early is None else float(self.early.times[-1])
         if change >= self.t1:                            # changes at the end of a run do not happen: it is longer
@@ -64,7 +63,7 @@ class Simulation:
 
     def at_infinity(self, y0, p):
         """the limit of the measurements at time inf, or None"""
-        return None if self.late is None else self.owner.limit(y0, p, not self.continues)
+        return None if self.late is None else self.owner.limit(y0, p)
 
     def value(self, u, limit):
         """J, and the rows with their residuals and outputs"""

@@ -98,12 +98,12 @@ def distribution(kind, numbers, z):
 
 def incomplete_gamma(a, x):
     """P(a, x): the series (DLMF, 8.11.4) x^a e^-x sum_k x^k/Gamma(a + k + 1), whose terms are positive.  They become
-    smaller where k > x - a.  1 - P is less than round-off where x is 20 standard deviations and 40 above the mean a"""
+    smaller from k = x - a on.  1 - P is less than round-off where x is 20 standard deviations and 40 above the mean a"""
     if x > a + 20 * math.sqrt(a) + 40:
         return 1.0
     term = total = math.exp(a * math.log(x) - x - math.lgamma(a + 1))
     k = 0
-    while term > total * ROUND_OFF or k < x - a:
+    while term > total * ROUND_OFF:
         k += 1
         term *= x / (a + k)
         total += term
