@@ -1,4 +1,5 @@
-"""petab_experiments.py - a small PEtab problem of version 2 with a closed form: its files, and what they are as formulas.
+"""petab_experiments.py - small PEtab problems of version 2 with closed forms: their files, and what they are as
+formulas.
 
 A' = -k A, in a vessel of size C.  Its experiments:
 plain       the model as it is, A(0) = a0

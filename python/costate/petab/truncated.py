@@ -98,7 +98,8 @@ def distribution(kind, numbers, z):
 
 def incomplete_gamma(a, x):
     """P(a, x): the series (DLMF, 8.11.4) x^a e^-x sum_k x^k/Gamma(a + k + 1), whose terms are positive.  They become
-    smaller from k = x - a on.  1 - P is less than round-off where x is 20 standard deviations and 40 above the mean a"""
+    smaller from k = x - a on.  1 - P is less than round-off where x is 20 standard deviations and 40 above the mean,
+    a"""
     if x > a + 20 * math.sqrt(a) + 40:
         return 1.0
     term = total = math.exp(a * math.log(x) - x - math.lgamma(a + 1))
