@@ -139,6 +139,7 @@ def test_what_events_set_on_the_way():
     """idle, which no observable shows, is a factor of the rate of A"""
     files = with_events("true", "idle")
     files["measurements.tsv"] = rows("observableId experimentId time measurement", "drug high 1 0.5")
+    files["observables.tsv"] = rows("observableId observableFormula noiseFormula", "drug A sd")
     close(load("hidden", files).residuals().output, [np.exp(-0.8)], 1e-8)
 
 
