@@ -129,10 +129,12 @@ def at_rest(x):
 
 def vessels():
     """A vessel V of size 2 with S, a concentration, 6 mol in all, and N, an amount, 2 mol/L; twice is 2*base at the
-    start; R.loss is a local parameter.  Nothing moves"""
+    start; Z has no initial value; T is 2 S by a rule; R.loss is a local parameter.  Nothing moves"""
     species = "".join(f'<species id="{id_}" compartment="V" initial{kind}="{value}" hasOnlySubstanceUnits="{only}" '
                       'boundaryCondition="true" constant="false"/>' for id_, kind, value, only in
-                      (("S", "Amount", 6, "false"), ("N", "Concentration", 2, "true")))
+                      (("S", "Amount", 6, "false"), ("N", "Concentration", 2, "true"), ("T", "Amount", 1, "false"),
+                       ("Z", "Amount", "", "false")))
+    species = species.replace('initialAmount="" ', "")
     text = sbml({}, {"base": 1, "twice": 1, "sum": 0}, [])
     text = text.replace('<compartment id="C" size="1" constant="true"', '<compartment id="V" size="2" constant="false"')
     text = text.replace("<listOfSpecies></listOfSpecies>", f"<listOfSpecies>{species}</listOfSpecies>")
@@ -143,10 +145,12 @@ def vessels():
                         f'<listOfInitialAssignments><initialAssignment symbol="twice">{NUMBER}'
                         f'{apply("times", "<cn>2</cn>", "base")}</math></initialAssignment></listOfInitialAssignments>'
                         f'<listOfRules><assignmentRule variable="sum">{NUMBER}{apply("plus", "S", "N")}</math>'
-                        f"</assignmentRule></listOfRules><listOfReactions>{loss}</listOfReactions>")
+                        f'</assignmentRule><assignmentRule variable="T">{NUMBER}'
+                        f'{apply("times", "<cn>2</cn>", "S")}</math></assignmentRule>'
+                        f"</listOfRules><listOfReactions>{loss}</listOfReactions>")
 
 
-SEEN = ("S", "N", "V", "base", "twice", "lost")
+SEEN = ("S", "N", "V", "base", "twice", "lost", "Z", "T")
 VESSELS = {
     "problem.yaml": FILES["problem.yaml"],
     "model.xml": vessels(),
@@ -154,7 +158,7 @@ VESSELS = {
     "parameters.tsv": rows("parameterId lowerBound upperBound nominalValue estimate", "p 0 10 1.5 true",
                            "q 0 10 0.5 true"),
     "conditions.tsv": rows("conditionId targetId targetValue", "wide V 4", "full S 5", "twofold V V*2", "three V 3",
-                           "three N N+V", "added S p+q", "times S p*q", "one base 1.25", "other base 3", "five V 5"),
+                           "three N N+V", "added S p+q", "added Z 7", "times S p*q", "one base 1.25", "other base 3", "five V 5"),
     "experiments.tsv": rows("experimentId time conditionId", "a 0 wide", "b 0 full", "b 1 twofold", "b 2 three",
                             "c 0 added", "d 0 times", "e -inf one", "e 0 other", "f -inf full", "f 0 five"),
     "observables.tsv": rows("observableId observableFormula noiseFormula", *(f"o{name} {name} 1" for name in SEEN)),
@@ -162,7 +166,7 @@ VESSELS = {
         f"o{name} {of} {t} 0" for name in SEEN for of, t in (
             (".", 1), ("a", 1), ("b", 0), ("b", 1), ("b", 3), ("c", 1), ("d", 1), ("e", 1), ("f", 0)))),
 }
-CONTENTS = {            # S, N, V, base, twice, the local parameter
-    ("", 1): (3, 4, 2, 1, 2, 0.25), ("a", 1): (1.5, 8, 4, 1, 2, 0.25), ("b", 0): (5, 4, 2, 1, 2, 0.25),
-    ("b", 1): (5, 4, 4, 1, 2, 0.25), ("b", 3): (5, 8, 3, 1, 2, 0.25), ("c", 1): (2, 4, 2, 1, 2, 0.25),
-    ("d", 1): (0.75, 4, 2, 1, 2, 0.25), ("e", 1): (3, 4, 2, 3, 2.5, 0.25), ("f", 0): (5, 4, 5, 1, 2, 0.25)}
+CONTENTS = {            # S, N, V, base, twice, the local parameter, Z
+    ("", 1): (3, 4, 2, 1, 2, 0.25, 0), ("a", 1): (1.5, 8, 4, 1, 2, 0.25, 0), ("b", 0): (5, 4, 2, 1, 2, 0.25, 0),
+    ("b", 1): (5, 4, 4, 1, 2, 0.25, 0), ("b", 3): (5, 8, 3, 1, 2, 0.25, 0), ("c", 1): (2, 4, 2, 1, 2, 0.25, 7),
+    ("d", 1): (0.75, 4, 2, 1, 2, 0.25, 0), ("e", 1): (3, 4, 2, 3, 2.5, 0.25, 0), ("f", 0): (5, 4, 5, 1, 2, 0.25, 0)}

@@ -84,8 +84,9 @@ def test_vessels():
     """Amounts, concentrations and sizes, in the unit of each identifier; what nothing sets keeps its value"""
     found = load("vessels", VESSELS).residuals()
     for name, of, t, value in zip(found.observable, found.condition, found.time, found.output):
-        expected = CONTENTS[of, t][SEEN.index(name[1:])]
-        assert abs(value - expected) < 1e-12 * expected, (name, of, t, value, expected)
+        contents = CONTENTS[of, t]
+        expected = (*contents, 2 * contents[0])[SEEN.index(name[1:])]
+        assert abs(value - expected) <= 1e-12 * expected, (name, of, t, value, expected)
 
 
 def event(begins):
@@ -104,10 +105,12 @@ def with_events(begins, *of_a):
             "conditions.tsv": rows("conditionId targetId targetValue", "usual k k_0", "slow k 0.4", "more X X+1+shift",
                                    "more A 1", "jump X 4", "jump A 1"),
             "experiments.tsv": rows("experimentId time conditionId", "low -inf usual", "low 0 more", "high -inf slow",
-                                    "high 0 more", "set -inf usual", "set 0 jump", "here 0 jump"),
+                                    "high 0 more", "set -inf usual", "set 0 jump", "here 0 jump",
+                                    "later -inf usual", "later 2 more"),
             "observables.tsv": rows("observableId observableFormula noiseFormula", "both X+10*idle sd", "drug A sd"),
             "measurements.tsv": rows("observableId experimentId time measurement", "both low 0 20", "both low 1 21",
-                                     "both high 0 22", "both high 1 23", "both set 1 24", "both here 1 25")}
+                                     "both high 0 22", "both high 1 23", "both set 1 24", "both here 1 25",
+                                     "both later 3 26")}
 
 
 def test_events_of_the_model():
@@ -116,7 +119,7 @@ def test_events_of_the_model():
         k, a0, sd, shift = x
         low, high = 2 / k + 1 + shift, 2 / 0.4 + 1 + shift
         return sum(normal(exchanged(t, start, rate) + 20, m, sd) for t, start, rate, m in (
-            (0, low, k, 20), (1, low, k, 21), (0, high, 0.4, 22), (1, high, 0.4, 23), (1, 4, k, 24))) + \
+            (0, low, k, 20), (1, low, k, 21), (0, high, 0.4, 22), (1, high, 0.4, 23), (1, 4, k, 24), (1, low, k, 26))) + \
             normal(exchanged(1, 4, 1) + (20 if begins == "false" else 10), 25, sd)
     for begins in ("true", "false"):
         problem = load(f"events_{begins}", with_events(begins))
@@ -283,6 +286,21 @@ def test_wrong_starts():
         load("wrong_starts", files)
     except PetabError as error:
         assert "there are events that can occur at the start, and the experiment low begins at -1" in str(error), error
+    else:
+        raise AssertionError("nothing was said")
+    files = {**FILES, "measurements.tsv": rows("observableId experimentId time measurement", "drug . 1 1.1")}
+    files["model.xml"] = files["model.xml"].replace("<cn>0.5</cn>", '<csymbol encoding="text" definitionURL="http://'
+                                                    'www.sbml.org/sbml/symbols/time">t</csymbol>')
+    assert load("times_at_0", files).residuals().output.shape == (1,)
+
+
+def test_changes_before_infinity():
+    files = {**FILES, "measurements.tsv": rows("observableId experimentId time measurement", "lx still inf 2.1"),
+             "experiments.tsv": rows("experimentId time conditionId", "still 0 usual", "still 5 slow")}
+    try:
+        load("before_infinity", files)
+    except PetabError as error:
+        assert "row 2: a measurement at infinity after the change of conditions at 5" in str(error), error
     else:
         raise AssertionError("nothing was said")
 

@@ -198,7 +198,7 @@ class Schedule:
                 assignments[target] = choice.term
                 for run, settings in choice.settings.items():
                     self.settings[run] += settings
-            for species in self.concentrations(targets):
+            for species in self.inside(targets):
                 assignments.setdefault(species, ("name", species))
             self.declare(f"change {at} happens", 0.0)
             for run in of:
@@ -207,11 +207,10 @@ class Schedule:
                                 assignments, time=time))
         document.events[:0] = events
 
-    def concentrations(self, targets):
-        """Species whose concentrations remain when the sizes of compartments change"""
-        document = self.document
-        return [id_ for id_, s in document.species.items() if s.compartment in targets and not s.only_substance and
-                document.compartments[s.compartment].dimensions != 0 and id_ not in document.assignment_rules]
+    def inside(self, targets):
+        """Species that keep their values, concentrations or amounts, when the sizes of compartments change"""
+        return [id_ for id_, s in self.document.species.items() if s.compartment in targets and
+                id_ not in self.document.assignment_rules]
 
     def set_fresh(self):
         """In runs that follow pre-equilibration, triggers have been looked at before"""
