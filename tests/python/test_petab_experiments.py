@@ -119,7 +119,8 @@ def test_events_of_the_model():
         k, a0, sd, shift = x
         low, high = 2 / k + 1 + shift, 2 / 0.4 + 1 + shift
         return sum(normal(exchanged(t, start, rate) + 20, m, sd) for t, start, rate, m in (
-            (0, low, k, 20), (1, low, k, 21), (0, high, 0.4, 22), (1, high, 0.4, 23), (1, 4, k, 24), (1, low, k, 26))) + \
+            (0, low, k, 20), (1, low, k, 21), (0, high, 0.4, 22), (1, high, 0.4, 23), (1, 4, k, 24),
+            (1, low, k, 26))) + \
             normal(exchanged(1, 4, 1) + (20 if begins == "false" else 10), 25, sd)
     for begins in ("true", "false"):
         problem = load(f"events_{begins}", with_events(begins))

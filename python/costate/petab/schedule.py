@@ -177,7 +177,7 @@ class Schedule:
             return document.initial[id_]
         declared = document.declared(id_)
         if declared.value is None:
-            return {True: terms.ONE}.get(id_ in document.compartments, terms.ZERO if id_ in document.species else None)
+            return terms.ONE if id_ in document.compartments else terms.ZERO if id_ in document.species else None
         term = terms.number(declared.value)
         if id_ in document.species:
             derived, size = generator.module("sbml.derived").Derived(document), ("name", declared.compartment)
