@@ -86,7 +86,7 @@ static vecbits counted_at(const batch *b, const lane_record *r, int i)
     int bits = 0;
     if (!is_for_observations(b, i)) return counting(b);
     for (int l = 0; l < b->code->lanes; l++)
-        if (b->counts.of[l] && b->driver.chunk.place[r->member[l]].of.observations > 0) bits |= 1 << l;
+        if (b->driver.chunk.place[r->member[l]].of.observations > 0) bits |= 1 << l;
     return counting(b) & mask_of(bits);
 }
 
