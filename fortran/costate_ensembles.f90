@@ -16,7 +16,7 @@ module costate_ensembles
     implicit none
 
     integer(c_int), parameter :: COSTATE_ENSEMBLE_TEXT = 256
-    integer(c_int), parameter :: COSTATE_SAME_P = 1, COSTATE_SAME_VP = 2
+    integer(c_int), parameter :: COSTATE_SAME_P = 1, COSTATE_SAME_VP = 2, COSTATE_OWN_OBSERVED = 4
 
     ! ---- structs --------------------------------------------------------------------------------------------
 

@@ -22,8 +22,8 @@ typedef struct {
     long steps, room;
     double *t, *y;              /* steps; N by steps */
     /* the members of an ensemble: states at given times, and the weights of these and of the end in a functional */
-    const double *each_at;      /* each_count */
-    int each_count;
+    const double *each_at;      /* each_count, or if each_own is 1 by members, NaN behind the last of a member */
+    int each_count, each_own;
     double *each_found;         /* n by each_count by members */
     const double *each_weight;  /* n by each_count by members */
     const double *each_end;     /* n by members */
@@ -124,10 +124,25 @@ static int watch_tangent(int k, double t, const double *y, int m, const double *
     return 0;
 }
 
+/* the times of a member, and how many it has: NaN stands behind the last of its own */
+static const double *watch_at(const costate_watch *w, int member)
+{
+    return w->each_at + (w->each_own ? (size_t)member * (size_t)w->each_count : 0);
+}
+
+static int watch_count(const costate_watch *w, int member)
+{
+    const double *t = watch_at(w, member);
+    int count = 0;
+    while (count < w->each_count && t[count] == t[count]) count++;
+    return count;
+}
+
 static int watch_tangents_of(const costate_watch *w, int member, costate *c, costate_tape *tape)
 {
     watch_tangents to = {w->each_dy + (size_t)member * (size_t)w->each_count * (size_t)w->n, w->n};
-    costate_observations seen = {.count = w->each_count, .t = w->each_at, .value = watch_tangent, .ctx = &to};
+    costate_observations seen = {.count = watch_count(w, member), .t = watch_at(w, member), .value = watch_tangent,
+                                 .ctx = &to};
     const double *Vp = w->each_Vp ? w->each_Vp + (size_t)member * (size_t)w->each_np : NULL;
     return costate_tangent(c, tape, 1, w->each_V + (size_t)member * (size_t)w->N, Vp, NULL, &seen);
 }
@@ -137,9 +152,10 @@ static int costate_watch_member(int member, int thread, costate *c, costate_tape
 {
     const costate_watch *w = ctx;
     (void)thread;
-    for (int k = 0; k < w->each_count; k++) {
+    const double *at = watch_at(w, member);
+    for (int k = 0; k < watch_count(w, member); k++) {
         double *y = w->each_found + ((size_t)member * (size_t)w->each_count + (size_t)k) * (size_t)w->n;
-        int status = costate_tape_eval(c, tape, w->each_at[k], y);
+        int status = costate_tape_eval(c, tape, at[k], y);
         if (status == COSTATE_OUT_OF_RANGE) break;
         if (status) return status;
     }

@@ -37,7 +37,7 @@ class Cascade:
 
     def run(self):
         """([(name, term) of lets], [(identifier, term)])"""
-        waiting = [(event, TRUE if self.guard is not None else event.trigger, self.before) for event in self.group]
+        waiting = [(event, self.happens(event), self.before) for event in self.group]
         self.check_ties()
         waiting, values = self.without_delayed(waiting, self.before)
         while waiting:
@@ -47,6 +47,14 @@ class Cascade:
             waiting = self.persisting(waiting, event, after) + self.set_off(event, condition, values, after)
             waiting, values = self.without_delayed(waiting, self.forgetting(event, after))
         return self.inlined(values.of)
+
+    def happens(self, event):
+        """The condition under which an event of the group is executed"""
+        if self.guard is not None:
+            return TRUE
+        if event.time is not None or not self.document.fresh:
+            return event.trigger
+        return ("and", event.trigger, ("!=", ("name", self.document.fresh), ZERO))
 
     def inlined(self, of):
         """(lets, assignments) without names that nothing but an assignment uses"""
@@ -135,7 +143,9 @@ class Cascade:
             new = self.inside(term, seen if event.at_trigger else values)
             stored = ("name", id_)
             if id_ in self.derived.amounts:
-                new, stored = product(new, self.after(self.derived.size(id_)[1], values)), ("name", amount_name(id_))
+                size = self.derived.size(id_)[1]
+                now = of[size] if event.time is not None and size in of else self.after(size, values)
+                new, stored = product(new, now), ("name", amount_name(id_))
             old = values.of.get(id_, stored)
             new = chosen(condition, new, old)
             of[id_] = new if last or new[0] in terms.LEAVES else self.named(f"{tag} {id_}", new)

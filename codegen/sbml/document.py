@@ -60,6 +60,9 @@ class Event:
     persistent: bool = True
     at_trigger: bool = True                  # assignments use the values at the time of the trigger
     name: str = ""
+    time: object = None                      # a change of conditions at this time, which the file does not declare.
+                                             # It happens if the trigger holds, which depends on parameters; the
+                                             # concentrations that it sets are those in the sizes that it sets
 
 
 @dataclass
@@ -80,6 +83,8 @@ class Document:
     algebraic_rules: list = field(default_factory=list)      # [(term that is 0, element)]
     initial: dict = field(default_factory=dict)              # initial assignments: {id: term}
     events: list = field(default_factory=list)
+    fresh: str = ""                          # the parameter that is 0 in runs that continue others: triggers that are
+                                             # true at their start became so before.  "": there are no such runs
     elements: dict = field(default_factory=dict)         # {id: element of its rule or declaration}, for messages
 
     def declared(self, id_):

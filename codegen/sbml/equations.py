@@ -204,7 +204,8 @@ class File:
             out.append("")
             for key, term in lets:
                 out += wrapped(f"let {self.word(key)} = {self.expression(term)}")
-            when = "at 0" if heading is None else f"when {self.expression(heading[0])} {heading[1]}"
+            when = f"when {self.expression(heading[0])} {heading[1]}" if isinstance(heading, tuple) else \
+                f"at {value(heading)}"
             out.append(f"event {identifier(id_, self.event_words)} {when}")
             out += [line for x, term in jump
                     for line in wrapped(f"    {self.states[x]} := {self.expression(term)}")]

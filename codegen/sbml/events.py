@@ -34,9 +34,11 @@ class Events:
         return [name for event in self.document.events if event.delay for name in delays.memory(event)]
 
     def written(self):
-        """[(name, heading, lets, assignments)]; heading: None, at the start, or what stands behind the name"""
+        """[(name, heading, lets, assignments)]; heading: the time, a number, or (guard, what stands behind it)"""
+        out = [(event.id, event.time, *Cascade(self, event.id, [event], None).run())
+               for event in self.document.events if event.time is not None]
         waiting = [event for event in self.document.events if not event.initial]
-        out = [("at_start", None, *Cascade(self, "start", waiting, None).run())] if waiting else []
+        out += [("at_start", 0, *Cascade(self, "start", waiting, None).run())] if waiting else []
         sources = [*self._triggers(), *self._executions(), *self._ends()]
         sources.sort(key=lambda source: -max(self.rank[event.id] or 0 for event in source[1]))
         return out + [(name, (guard, more), *cascade.run()) for name, _, guard, more, cascade in sources]

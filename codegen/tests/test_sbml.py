@@ -9,6 +9,7 @@ from codegen.equations import read
 from codegen.real import Refused
 from codegen.sbml import terms
 from codegen.sbml.derived import Derived
+from codegen.sbml.document import Event
 from codegen.sbml.events import Events
 from codegen.sbml.export import export
 from codegen.tests.sbml_text import (compartment, element, event, function, initial, model, parameters, reaction, rule,
@@ -149,7 +150,12 @@ class Sbml(unittest.TestCase):
                                math.log10(2)), ("ln(a) + log10(100)", math.log(2) + 2), ("min(a, b, 5)", -3),
                                ("piecewise(1, a > 3, 2, b < 0, 3)", 2), ("piecewise(7, a > 1 && b < 0, 0)", 7),
                                ("sqrt(abs(b)) + pi", math.sqrt(3) + math.pi), ("a if b else a", None),
-                               ("foo(a)", None), ("a +", None), ("exp(a, b)", None), ("a.b", None)):
+                               ("!(a > 3) + -!!a", 0), ("!b == false", 1),
+                               ("if(a, b)", None), ("sec(a)*cos(a) + arccot(4)", 1 + math.atan(0.25)), ("~a", None),
+                               ("a > 1 || b > 1 && b > 2", 0), ("a > 1 || (b > 1 && b > 2)", 1),
+                               ("b > 1 && b > 2 || a > 1 || b > 1", 1), ("(a > 1 && b > 1) || b < 0", 1),
+                               ("foo(a)", None), ("a +", None), ("true", 1), ("a != b", 1),
+                               ("exp(a, b)", None), ("a.b", None)):
             if expected is None:
                 self.assertRaises(Refused, sbml.formula, text)
             else:
@@ -283,7 +289,7 @@ class Sbml(unittest.TestCase):
 
     def jump(self, text, name, t=0.0, **values):
         """{quantity: value} behind an event of the equation file, computed from the values before it"""
-        derived = Derived(self.document(text))
+        derived = Derived(self.document(text) if isinstance(text, str) else text)
         for written, _, lets, assigned in Events(derived).written():
             if written == name:
                 for key, term in lets:
@@ -331,6 +337,35 @@ class Sbml(unittest.TestCase):
         text = model(("Parameters", parameters("false", x=3, y=2)), ("Rules", rule("rate", "x", "1")), ("Events", both))
         self.assertEqual(self.jump(text, "at_start", x=3.0, y=2.0), {"x": 7, "y": 3})
         self.assertNotIn("0 == 0", self.written(text).text)
+
+    def test_changes_at_known_times(self):
+        """They come first, set concentrations in the new size, and set off events of the file"""
+        text = model(("Compartments", compartment(size=2, constant="false")),
+                     ("Species", species("S", initialConcentration=3)), ("Parameters", parameters(on=1) +
+                                                                         parameters("false", z=1)),
+                     ("Events", event("F", "S > 5", z="C", at_trigger="false") + event("G", "time > 3", C="2*C",
+                                                                                              S="S")))
+        found = self.document(text)
+        found.events.insert(0, Event("change", found.element, ("!=", ("name", "on"), terms.ZERO), {
+            "C": ("number", 4.0), "S": ("+", ("name", "S"), ("name", "C"))}, time=2.5))
+        before = {"S amount": 6.0, "S": 3.0, "C": 2.0, "z": 1.0}
+        self.assertEqual(self.jump(found, "change", 2.5, **before, on=1.0), {"C": 4, "S": 20, "z": 1})
+        self.assertEqual(self.jump(found, "change", 2.5, **{**before, "S": 4.0}, on=1.0), {"C": 4, "S": 24, "z": 4})
+        self.assertEqual(self.jump(found, "change", 2.5, **before, on=0.0), {"C": 2, "S": 6, "z": 1})
+        self.assertEqual(self.jump(found, "G", 3, **before, on=1.0), {"C": 4, "S": 6, "z": 1})
+        text = sbml.write(found).text
+        self.assertIn("\nevent change at 2.5\n", text)
+        self.assertLess(text.index("event change"), text.index("event G"))
+        read.parse(text, "small.eq")
+
+    def test_runs_that_continue_others(self):
+        """Triggers that were true before do not become true at their start"""
+        found = self.document(model(("Parameters", parameters(new=1) + parameters("false", x=1, y=2)),
+                                    ("Rules", rule("rate", "x", "1")),
+                                    ("Events", event("E", "x > 0.5", begins="false", y="x + 3"))))
+        found.fresh = "new"
+        self.assertEqual(self.jump(found, "at_start", x=1.0, y=2.0, new=1.0), {"y": 4})
+        self.assertEqual(self.jump(found, "at_start", x=1.0, y=2.0, new=0.0), {"y": 2})
 
     def test_waiting_executions(self):
         """The first free place is taken; without one the time is NaN"""

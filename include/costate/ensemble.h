@@ -19,7 +19,7 @@ extern "C" {
 
 #define COSTATE_ENSEMBLE_TEXT 256           /**< bytes of the message of a member, truncated if it is longer */
 
-enum costate_same { COSTATE_SAME_P = 1, COSTATE_SAME_VP = 2 };
+enum costate_same { COSTATE_SAME_P = 1, COSTATE_SAME_VP = 2, COSTATE_OWN_OBSERVED = 4 };
 
 /** All zero is the default.  NULL: not present, or not requested. */
 typedef struct {
@@ -28,7 +28,8 @@ typedef struct {
     int pin;                        /**< 1: each thread is pinned to a core of its own, if the system permits it; at the
                                          end the affinity of the calling thread is restored */
     int same;                       /**< COSTATE_SAME_P: p is np values shared by all members; COSTATE_SAME_VP: Vp is np
-                                         by directions, shared by all members; for both, their sum */
+                                         by directions, shared by all members; COSTATE_OWN_OBSERVED: each member has
+                                         observations at times of its own; for several of them, their sum */
     double t0, t1;                  /**< of all members; or, instead, */
     const double *t0_each, *t1_each;        /**< count values each */
     double *y;                      /**< N by count, in and out, as for costate_integrate */
@@ -79,10 +80,11 @@ typedef struct {
     const costate_lane_maps *lanes;
 
     /** With m > 0: terms of the functionals at given times inside the run, by dense output, as costate_observations:
-       the same times for all members, in the order of their runs.  The solvers then have options.accurate_inside,
-       unless options.members is given */
-    int observations;               /**< number of times; 0: none */
-    const double *observed;         /**< the times */
+       the same times for all members, in the order of their runs, or with COSTATE_OWN_OBSERVED others for each member.
+       The solvers then have options.accurate_inside, unless options.members is given */
+    int observations;               /**< number of times, of the member that has most; 0: none */
+    const double *observed;         /**< the times; with COSTATE_OWN_OBSERVED, observations by count: NaN behind the
+                                         last time of a member */
     int (*observe)(int member, int k, double t, const double *y, int m, double *w, void *ctx);
                                     /**< as costate_observations.seed, for one member; with this ctx */
 

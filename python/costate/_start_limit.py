@@ -1,4 +1,5 @@
-"""Where runs of a Model begin whose text says `start steady` or `start periodic`: initial values with derivatives."""
+"""Steady states as functions of all initial values and of p, and where runs of a Model begin whose text says
+`start steady` or `start periodic`."""
 import threading
 
 import numpy as np
@@ -6,6 +7,55 @@ import numpy as np
 from costate._copies import Portable
 from costate.periodic import PeriodicOrbit
 from costate.steady import SteadyState
+
+
+class Rest:
+    """The steady state to which the solution from `start`, n + nq + nm initial values of the Model of a problem, tends.
+    Costs, the nq in between, have no effect: they and their derivatives are 0.
+
+    state       the SteadyState; `more`: its arguments behind t"""
+
+    def __init__(self, problem, start, p, t=0.0, *more):
+        self.model, self.p, self.t = problem.model, p, float(t)
+        self.state = SteadyState(problem, self._inner(start), p, self.t, *(more or ({},)))
+        self.y = self.state.y
+
+    def _inner(self, x):
+        return np.concatenate([x[:self.model.n], x[self.model.n + self.model.nq:]])
+
+    def _outer(self, x):
+        return np.concatenate([x[:self.model.n], np.zeros(self.model.nq), x[self.model.n:]])
+
+    # ---- initial values are independent of p
+
+    def jvp(self, dstart, dp):
+        """derivatives of the state, and those of the memory variables as they are in dstart"""
+        return self._outer(self.state._tangents(self._inner(dstart)[None].copy(), np.array(dp, dtype=float,
+                                                                                          ndmin=2))[0])
+
+    def vjp(self, w):
+        """(by the initial values, by p) of w times all of the state"""
+        lam, mu = self.state._adjoints(self._inner(w)[None])
+        return self._outer(lam[0]), mu[0]
+
+    # ---- ... or those of the model
+
+    def model_jvp(self, dp, dt=0.0):
+        return self.jvp(self.model.start_jvp(self.t, self.p, dp, dt), dp)
+
+    def model_vjp(self, w):
+        """(by p, by t)"""
+        lam, mu = self.vjp(w)
+        by_p, by_t = self.model.start_vjp(self.t, self.p, lam)
+        return by_p + mu, by_t
+
+    def model_hvp(self, w, dp, dt=0.0):
+        """the derivatives of model_vjp(w), with w held, along dp and dt"""
+        d = self._inner(self.model.start_jvp(self.t, self.p, dp, dt))
+        lam2, mu2 = self.state._products(self._inner(w), d, dp)
+        along, by_t = self.model.start_hvp(self.t, self.p, self.vjp(w)[0], dp, dt)
+        through, more = self.model.start_vjp(self.t, self.p, self._outer(lam2))
+        return along + through + mu2, by_t + more
 
 
 class StartLimit(Portable):
@@ -32,22 +82,18 @@ class StartLimit(Portable):
         return self._local.limit
 
     def _solved(self, t, p):
-        guess, about, n = self._model.start(t, p), self._about, self._model.n
+        guess, about = self._model.start(t, p), self._about
         if self.is_periodic:
             period = {"guess" if about["near"] else "period": about["period"]}
-            return PeriodicOrbit(self._problem, guess[:n], p=p, t=t, settle=0.0, invariants=None,
+            return PeriodicOrbit(self._problem, guess[:self._model.n], p=p, t=t, settle=0.0, invariants=None,
                                  **{"guess": None, "period": None, **period})
-        y = np.concatenate([guess[:n], guess[n + self._model.nq:]])
-        return SteadyState(self._problem, y, p, t, dict(zip(about["fixed"], about["values"])), about["events"])
+        return Rest(self._problem, guess, p, t, dict(zip(about["fixed"], about["values"])), about["events"])
 
-    # vectors of n + nq + nm, as those of Model; a SteadyState has n + nm
+    # vectors of n + nq + nm, as those of Model
 
-    def _inner(self, x):
-        return np.concatenate([x[:self._model.n], x[self._model.n + self._model.nq:]])
-
-    def _outer(self, x):
+    def _full(self, x):
         full = np.zeros(self._model.n + self._model.nq + self._model.nm)
-        full[:self._model.n], full[self._model.n + self._model.nq:] = x[:self._model.n], x[self._model.n:]
+        full[:np.size(x)] = x
         return full
 
     def start(self, t=0.0, p=None):
@@ -56,39 +102,27 @@ class StartLimit(Portable):
         return full
 
     def start_jvp(self, t=0.0, p=None, dp=None, dt=0.0):
-        limit = self._at(t, p)
-        dp = np.zeros(self._model.np) if dp is None else np.asarray(dp, dtype=float)
+        limit, dp = self._at(t, p), self._direction(dp)
         if self.is_periodic:
             self._refuse_time(dt != 0)
-            return self._outer(np.concatenate([limit.tangent(dp).y, np.zeros(self._model.nm)]))
-        d = self._inner(self._model.start_jvp(t, p, dp, dt))
-        return self._outer(limit._tangents(d[None].copy(), dp[None].copy())[0])
+            return self._full(limit.tangent(dp).y)
+        return limit.model_jvp(dp, dt)
 
     def start_vjp(self, t, p, w):
-        limit, w = self._at(t, p), self._weights(w)
+        limit, w = self._at(t, p), self._full(w)
         if self.is_periodic:
             return limit.adjoint(y=w[:self._model.n]), np.nan
-        lam, mu = limit._adjoints(self._inner(w)[None])
-        by_p, by_t = self._model.start_vjp(t, p, self._outer(lam[0]))
-        return by_p + mu[0], by_t
+        return limit.model_vjp(w)
 
     def start_hvp(self, t, p, w, dp=None, dt=0.0):
-        limit, w = self._at(t, p), self._weights(w)
-        dp = np.zeros(self._model.np) if dp is None else np.asarray(dp, dtype=float)
+        limit, w, dp = self._at(t, p), self._full(w), self._direction(dp)
         if self.is_periodic:
             self._refuse_time(dt != 0)
             return limit.hessp(dp, y=w[:self._model.n]), np.nan
-        lam = limit._adjoints(self._inner(w)[None])[0][0]
-        d = self._inner(self._model.start_jvp(t, p, dp, dt))
-        lam2, mu2 = limit._products(self._inner(w), d, dp)
-        along, by_t = self._model.start_hvp(t, p, self._outer(lam), dp, dt)
-        through, more = self._model.start_vjp(t, p, self._outer(lam2))
-        return along + through + mu2, by_t + more
+        return limit.model_hvp(w, dp, dt)
 
-    def _weights(self, w):
-        full = np.zeros(self._model.n + self._model.nq + self._model.nm)
-        full[:np.size(w)] = w
-        return full
+    def _direction(self, dp):
+        return np.zeros(self._model.np) if dp is None else np.asarray(dp, dtype=float)
 
     @staticmethod
     def _refuse_time(asked):

@@ -26,10 +26,13 @@ def ensemble(problem, t_span, y0, p=None, *, w=None, dy0=None, dp=None, t_eval=N
              shape=None, threads=None):
     """Runs a problem from each row of y0 with each row of p.
 
+    t_span  (t0, t1); t1: a number, or count of them
     y0      (count, n) or (n,); p: (count, np) or (np,): one row for all members
     w       (n,) or (count, n): gradients of a functional with respect to y(t1); the result then has y0 and p:
             gradients with respect to them, (count, n) and (count, np)
-    t_eval  times: the result has at: the states there, (count, n, k); NaN behind the end of a member's run
+    t_eval  times: the result has at: the states there, (count, n, k); NaN behind the end of a member's run.  For times
+            of each member, a list of arrays, or (count, k) with NaN behind the last one of a member: k is then the
+            largest number of them, and at is NaN where a member has no time
     w_at    (k, n) or (count, k, n): gradients of the functional with respect to the states at t_eval, in addition to w
     dy0, dp one direction for each member, (count, n) and (count, np), or for all: the result then has dy, (count, n),
             and with t_eval dy_at, (count, n, k)
@@ -63,10 +66,12 @@ class Members:
         self.b, _, p_one = problem.built(float(t_span[0]), first[0], first[1])
         b, all_, count = self.b, ffi.new("costate_members *"), self.count
         self.all = all_
-        b.scales.between(*map(float, t_span))
+        t0, t1 = float(t_span[0]), self.ends(t_span[1])
+        farthest = float(t1[np.argmax(np.abs(t1 - t0))])
+        b.scales.between(t0, farthest)
         self.p = np.broadcast_to(p_one if p is None else np.asarray(p, dtype=float), (count, b.np))
         self.y = start(b, problem, y0, self.p, count, float(t_span[0]))
-        all_.count, all_.t0, all_.t1, all_.y = count, float(t_span[0]), float(t_span[1]), pointer(self.y)
+        all_.count, all_.t0, all_.t1_each, all_.y = count, t0, pointer(t1), pointer(self.y)
         all_.progress, all_.ctx = ffi.addressof(lib, "costate_watch_progress"), b.watch
         all_.threads = (threads or 0) if b.runs_in_threads() else 1
         if getattr(problem.model, "has_lanes", False):
@@ -80,7 +85,7 @@ class Members:
         if second and (dy0 is not None or dp is not None or (w is None and w_at is None)):
             raise TypeError("vy0 and vp are directions of Hessian products of the functional that w or w_at gives; "
                             "they take the place of dy0 and dp")
-        self.at_times(t_span, t_eval)
+        self.at_times(t0, t1, farthest, t_eval)
         if w is not None or w_at is not None:
             self.backward(w, w_at)
         if second or dy0 is not None or dp is not None:
@@ -97,10 +102,19 @@ class Members:
 
     # ---- what is asked for
 
-    def at_times(self, t_span, t_eval):
-        w = self.b.watch
-        self.times = checked_times(t_eval, float(t_span[0]), float(t_span[1]))
-        w.each_at, w.each_count = pointer(self.times), len(self.times)
+    def ends(self, t1):
+        """count of them"""
+        if np.ndim(t1) and np.shape(t1) != (self.count,):
+            raise ValueError(f"t1 has shape {np.shape(t1)}; expected a number, or ({self.count},)")
+        ends = np.broadcast_to(np.asarray(t1, dtype=float), (self.count,)).copy()
+        self.keep.append(ends)
+        return ends
+
+    def at_times(self, t0, t1, farthest, t_eval):
+        w, self.own = self.b.watch, is_of_members(t_eval)
+        self.observed = own_times(t_eval, t0, t1) if self.own else checked_times(t_eval, t0, farthest)
+        self.times = self.observed[0] if self.own else self.observed
+        w.each_at, w.each_count, w.each_own = pointer(self.observed), len(self.times), self.own
         w.each_weight = w.each_end = w.each_V = w.each_Vp = ffi.NULL
         if not len(self.times):
             return
@@ -126,7 +140,8 @@ class Members:
                              f"the {k} times of t_eval")
         self.weights = np.broadcast_to(weights, (count, k, b.n)).copy()
         b.watch.each_weight = pointer(self.weights)
-        all_.observations, all_.observed = k, pointer(self.times)
+        all_.observations, all_.observed = k, pointer(self.observed)
+        all_.same |= lib.COSTATE_OWN_OBSERVED if self.own else 0
         all_.observe = ffi.addressof(lib, "costate_watch_observe")
 
     def forward(self, dy0, dp, name_y0, name_p):
@@ -194,6 +209,33 @@ class Members:
         found = {names[key][0]: array[:, :names[key][1]] for key, array in self.out.items() if key in names}
         found.update({name: np.transpose(self.out[name], (0, 2, 1)) for name in ("at", "dy_at") if name in self.out})
         return found
+
+
+def is_of_members(t_eval):
+    """does it have times for each member?"""
+    if isinstance(t_eval, (list, tuple)):
+        return len(t_eval) > 0 and np.ndim(t_eval[0]) > 0
+    return np.ndim(t_eval) == 2
+
+
+def own_times(t_eval, t0, t1):
+    """(count, k): times of each member, NaN behind the last one of those that have less than k"""
+    if len(t_eval) != len(t1):
+        raise ValueError(f"t_eval has times of {len(t_eval)} members; there are {len(t1)}")
+    rows = []
+    for k, given in enumerate(t_eval):
+        times = np.array(given, dtype=float, ndmin=1)
+        missing = np.isnan(times)
+        try:
+            rows.append(checked_times(times[~missing], t0, float(t1[k])))
+            if np.any(missing[:-1] & ~missing[1:]):
+                raise ValueError("t_eval has NaN before a time; it stands behind the last one")
+        except ValueError as error:
+            raise ValueError(f"member {k}: {error}") from None
+    out = np.full((len(rows), max(map(len, rows))), np.nan)
+    for row, times in zip(out, rows):
+        row[:len(times)] = times
+    return out
 
 
 def shapes(problem, y0, p):

@@ -38,6 +38,7 @@ static int observations(ensemble *e)
         return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.observations are terms of functionals, but members.m is 0.");
     if (!a->observed) return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.observed is NULL, but %d times are expected.",
                                   a->observations);
+    if (a->same & COSTATE_OWN_OBSERVED) TRY(array(e, "observed", a->observed, (size_t)a->observations, 1));
     if (a->lambda2) return a->observe2 ? 0 : fail(&e->v, COSTATE_MISSING, "members.observe2 is missing.");
     return a->observe ? 0 : fail(&e->v, COSTATE_MISSING, "members.observe is missing.");
 }
@@ -77,7 +78,8 @@ int given_sound(ensemble *e)
     if (!a) return fail(&e->v, COSTATE_BAD_ARGUMENT, "members is NULL.");
     const struct { const char *name; int value, least, most; } all[] = {
         {"count", a->count, 0, INT32_MAX}, {"threads", a->threads, 0, INT32_MAX}, {"pin", a->pin, 0, 1},
-        {"same", a->same, 0, COSTATE_SAME_P + COSTATE_SAME_VP}, {"directions", a->directions, 0, INT32_MAX},
+        {"same", a->same, 0, COSTATE_SAME_P + COSTATE_SAME_VP + COSTATE_OWN_OBSERVED},
+        {"directions", a->directions, 0, INT32_MAX},
         {"m", a->m, 0, INT32_MAX}, {"tape", a->tape, 0, 1},
         {"observations", a->observations, 0, INT32_MAX}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)

@@ -1,4 +1,5 @@
 /* member.c (ensemble) - runs one member: calls costate.h with its part of the arrays. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "ensemble/ensemble.h"
@@ -46,13 +47,24 @@ static void give_out(const worker *w, int k)
     copy(part(a->times->defect, k, m), w->times.defect, m);
 }
 
+/* the times of a member: those that are not NaN */
+static int times_of(const costate_members *a, int k, const double **t)
+{
+    int count = 0, own = a->same & COSTATE_OWN_OBSERVED;
+    *t = part_of(a->observed, own ? k : 0, (size_t)a->observations);
+    while (count < a->observations && !(own && isnan((*t)[count]))) count++;
+    return count;
+}
+
 lane_member member_of(const worker *w, int k)
 {
     const ensemble *e = w->of;
     const costate_members *a = e->all;
     size_t d = (size_t)a->directions, m = (size_t)a->m;
+    const double *t;
+    int count = times_of(a, k, &t);
     return (lane_member){
-        .number = k,
+        .number = k, .observations = count, .observed = t,
         .t0 = a->t0_each ? a->t0_each[k] : a->t0,
         .t1 = a->t1_each ? a->t1_each[k] : a->t1,
         .y = part(a->y, k, e->N),
@@ -104,13 +116,13 @@ static int observe(int k, double t, const double *y, int m, double *x, void *ctx
 }
 
 /* costate_integrate_adj in two calls, if the user sees the tape, the run has tangents, or there are observations */
-static int backward(worker *w, const double *y, const double *p)
+static int backward(worker *w, const lane_member *x)
 {
     const costate_members *a = w->of->all;
     int m = a->m;
-    costate_observations seen = {.count = a->observations, .t = a->observed, .seed = observe, .ctx = w};
+    costate_observations seen = {.count = x->observations, .t = x->observed, .seed = observe, .ctx = w};
     memset(w->lambda, 0, w->of->N * (size_t)m * sizeof *w->lambda);
-    int r = seed(costate_time(w->c), y, p, m, w->lambda, w->mu, w);
+    int r = seed(costate_time(w->c), x->y, x->p, m, w->lambda, w->mu, w);
     if (r != 0) return fail(&w->c->v, COSTATE_CALLBACK, "The callback seed returned %d.", r);
     return costate_adjoint(w->c, w->tape, m, w->lambda, w->mu, a->times ? &w->times : NULL, &seen);
 }
@@ -133,7 +145,7 @@ static int observe2(int k, double t, const double *y, int m, const double *V, do
 static int second(worker *w, const lane_member *x)
 {
     const costate_members *a = w->of->all;
-    costate_observations seen = {.count = a->observations, .t = a->observed, .seed2 = observe2, .ctx = w};
+    costate_observations seen = {.count = x->observations, .t = x->observed, .seed2 = observe2, .ctx = w};
     costate_second s = {.m = a->directions, .V = x->V, .Vp = x->Vp, .seed = a->seed2 ? seed2 : NULL, .ctx = w,
                         .observations = &seen, .lambda = w->lambda, .mu = w->mu, .lambda2 = w->lambda2,
                         .mu2 = w->mu2};
@@ -159,7 +171,7 @@ static int integrate(worker *w, int k)
         TRY(costate_integrate_tlm(w->c, x.t0, x.t1, x.y, x.p, a->directions, w->V, x.Vp, along, w->tape));
     else TRY(costate_integrate(w->c, x.t0, x.t1, x.y, x.p, w->tape));
     say(w);
-    return a->m > 0 ? backward(w, x.y, x.p) : COSTATE_OK;
+    return a->m > 0 ? backward(w, &x) : COSTATE_OK;
 }
 
 /* With a memory limit, blocks count that only a longer tape needed, too. */

@@ -87,7 +87,7 @@ static void open_lanes(worker *w)
     const costate_members *a = w->of->all;
     lane_task t = {.method = w->of->method, .P = &w->P, .o = &w->o, .maps = lane_maps_of(a->lanes),
                    .d = a->directions, .k = a->m, .with_Vp = a->Vp != NULL, .with_mu = a->mu != NULL && w->of->np > 0,
-                   .observations = a->observations, .observed = a->observed, .second = a->lambda2 != NULL,
+                   .observations = a->observations, .second = a->lambda2 != NULL,
                    .with_mu2 = a->mu2 != NULL && w->of->np > 0};
     if (!a->lanes) return;
     if (!t.maps) { w->alone = "this processor has no lanes of these widths"; return; }

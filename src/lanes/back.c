@@ -40,7 +40,7 @@ static void enter(batch *b, const lane_record *r, int *on)
         scatter(b, l, np, b->p, m->of.p);
         drop_counts(b, l);
         if (b->jet && b->sweep.Vp) scatter(b, l, np * (size_t)b->jet, b->sweep.Vp, m->of.Vp);
-        b->seen.left[l] = b->seen.count;
+        b->seen.left[l] = m->of.observations;
         *on |= 1 << l;
     }
 }
@@ -107,12 +107,13 @@ static int observe(batch *b, const lane_record *r, int l, double t)
 /* those of lane l in this step; != 0: a callback failed */
 static int observe_lane(batch *b, const lane_record *r, int l)
 {
-    double dir = b->driver.chunk.place[r->member[l]].of.t1 > b->driver.chunk.place[r->member[l]].of.t0 ? 1 : -1;
+    const lane_member *m = &b->driver.chunk.place[r->member[l]].of;
+    double dir = m->t1 > m->t0 ? 1 : -1;
     int first = r->begins >> l & 1;
-    while (b->seen.left[l] > 0 && (first || dir * (b->seen.times[b->seen.left[l] - 1] - r->t[l]) >= 0)) {
+    while (b->seen.left[l] > 0 && (first || dir * (m->observed[b->seen.left[l] - 1] - r->t[l]) >= 0)) {
         b->seen.left[l]--;
         b->seen.lanes |= 1 << l;
-        if (observe(b, r, l, b->seen.times[b->seen.left[l]])) return 1;
+        if (observe(b, r, l, m->observed[b->seen.left[l]])) return 1;
     }
     return 0;
 }

@@ -77,12 +77,25 @@ int LANED(erk_forward)(batch *b)
 
 /* ---- tangent ---- */
 
+/* The last stage has no part in y+ where b_i = 0 (FSAL); the dense output has. */
+static int is_for_observations(const batch *b, int i) { return i == b->s - 1 && b->m->b[i] == 0; }
+
+/* Lanes in which a run alone calls the tangent of stage i, too. */
+static vecbits counted_at(const batch *b, const lane_record *r, int i)
+{
+    int bits = 0;
+    if (!is_for_observations(b, i)) return counting(b);
+    for (int l = 0; l < b->code->lanes; l++)
+        if (b->driver.chunk.place[r->member[l]].of.observations > 0) bits |= 1 << l;
+    return counting(b) & mask_of(bits);
+}
+
 static int tangent_of_stage(batch *b, const lane_record *r, int i, int j, const costate_lane_point *x)
 {
     size_t n = (size_t)b->n, d = (size_t)b->d;
     vec *X = VEC(b->sweep.Xd) + ((size_t)i * d + (size_t)j) * n, h = *CVEC(r->h);
     costate_lane_point dx = direction(b, i, j, b->sweep.V, b->sweep.Xd, b->step.v);
-    counted(counting(b), b->counts.tangents);
+    counted(counted_at(b, r, i), b->counts.tangents);
     int trouble = b->maps->rhs.tangent(x, &dx, (double *)(void *)X, b->ctx);
     if (b->nq && b->m->b[i] != 0) {
         collect(&trouble, b->maps->cost.tangent(x, &dx, b->step.r, b->ctx));
@@ -98,7 +111,7 @@ int LANED(erk_tangent)(batch *b, const lane_record *r, int again)
     int trouble = 0;
     copy_lanes(N * d, VEC(b->sweep.V1), CVEC(b->sweep.V));
     for (int i = 0; i < b->s && trouble >= 0; i++) {
-        if (i == b->s - 1 && b->m->b[i] == 0 && !(b->jet && b->seen.count)) continue;  /* dense output needs it */
+        if (is_for_observations(b, i) && !(b->jet && b->seen.count)) continue;
         const vec *Y = stage_of(b, r, i, VEC(b->step.Y));
         costate_lane_point x = lane_point(b, time_of(b, r, i), Y);
         for (int j = 0; j < b->d && trouble >= 0; j++) collect(&trouble, tangent_of_stage(b, r, i, j, &x));

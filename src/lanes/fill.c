@@ -55,12 +55,12 @@ static void set_clock(batch *b, int l)
 }
 
 /* observations lie in the run, in its order */
-static int in_order(const batch *b, const lane_member *m)
+static int in_order(const lane_member *m)
 {
     double dir = m->t1 > m->t0 ? 1 : -1, last = m->t0;
-    for (int k = 0; k < b->seen.count; k++) {
-        if (!(dir * (b->seen.times[k] - last) >= 0) || !(dir * (m->t1 - b->seen.times[k]) >= 0)) return 0;
-        last = b->seen.times[k];
+    for (int k = 0; k < m->observations; k++) {
+        if (!(dir * (m->observed[k] - last) >= 0) || !(dir * (m->t1 - m->observed[k]) >= 0)) return 0;
+        last = m->observed[k];
     }
     return 1;
 }
@@ -71,7 +71,7 @@ static int start(batch *b, int l, const lane_member *m)
     costate *c = b->driver.solver[l];
     size_t d = (size_t)b->d;
     solver_renew(c);
-    if (m->t0 == m->t1 || !in_order(b, m) || run_start(c, m->t0, m->t1, m->y, m->p, &b->driver.state[l])) return 1;
+    if (m->t0 == m->t1 || !in_order(m) || run_start(c, m->t0, m->t1, m->y, m->p, &b->driver.state[l])) return 1;
     if (b->step.K0) {
         if (map_value(&c->maps, &c->maps.rhs, m->t0, m->y, b->driver.gathered)) return 1;
         if (!all_finite((size_t)b->n, b->driver.gathered)) return 1;

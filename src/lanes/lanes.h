@@ -99,8 +99,7 @@ typedef struct {                        /* work space of derivatives, by L; 0 nu
 } lane_sweep;
 
 typedef struct {                        /* observations of the functionals, on the way back (back.c) */
-    int count;                          /* observations of a member */
-    const double *times;                /* count */
+    int count;                          /* observations of a member, at most */
     int left[LANES_MOST];               /* of each lane: observations before the current step */
     int lanes;                          /* bits of lanes with observations in it */
     double *seeds, *sum;                /* s*n*k, n*k by L: adjoint seeds of the stages, and of y */

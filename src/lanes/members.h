@@ -13,6 +13,8 @@ typedef struct {                        /* one member, in the arrays of the call
     const double *Vp;                   /* np*d; NULL: zero */
     double *lambda, *mu;                /* N*k, out; np*k, added to, or NULL */
     double *lambda2, *mu2;              /* N*d, np*d, of Hessian products; or NULL */
+    int observations;                   /* of its functionals, at these times */
+    const double *observed;
 } lane_member;
 
 typedef struct {
@@ -37,8 +39,7 @@ typedef struct {                        /* what the members of an ensemble are r
     const costate_lane_maps *maps;      /* of one width */
     int d, k, with_Vp, with_mu;         /* directions and functionals of a member */
     int second, with_mu2;               /* Hessian products: of one functional along d directions */
-    int observations;                   /* of the functionals, at these times */
-    const double *observed;
+    int observations;                   /* of the functionals of a member, at most */
 } lane_task;
 
 typedef struct { long tries, filled, taken; } lane_use;        /* tries of all lanes; lanes in them that had a member;

@@ -266,7 +266,6 @@ static int sizes(batch *b, const lane_task *t)
     b->jet = t->second ? t->d : 0;
     b->ctx = t->P->ctx;
     b->seen.count = t->observations;
-    b->seen.times = t->observed;
     b->by = law_of(&c->st);
     int measured = c->st.spectrum.v && spectrum_products(&c->maps);
     b->driver.limited = c->st.F->longest && (spectrum_given(&c->st) || measured);

@@ -288,7 +288,7 @@ static void arguments(void **state)
     WRONG(count, -1, "members.count = -1");
     WRONG(threads, -2, "members.threads = -2");
     WRONG(pin, 2, "members.pin = 2");
-    WRONG(same, 4, "members.same = 4");
+    WRONG(same, 8, "members.same = 8");
     WRONG(directions, -1, "members.directions = -1");
     WRONG(directions, 1, "members.V is NULL");
     WRONG(m, -1, "members.m = -1");

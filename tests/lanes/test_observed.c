@@ -1,6 +1,6 @@
 /* test_observed.c - members.observations and members.lambda2: gradients and Hessian products of an ensemble are those
-   of costate_adjoint and costate_hessian over each member's tape, one by one and in lanes; arguments and callbacks that
-   fail. */
+   of costate_adjoint and costate_hessian over each member's tape, one by one and in lanes, at the same times for all
+   members and at times of their own; arguments and callbacks that fail. */
 #include <costate/ensemble.h>
 #include "common.h"
 #include "ring.h"
@@ -13,6 +13,8 @@ typedef struct { double y[MEMBERS * N], lambda[MEMBERS * N * M], mu[MEMBERS * 3 
 
 static ring three = {N - 1};
 static double p[MEMBERS * 3], y0[MEMBERS * N];
+static double own[MEMBERS * TIMES], end[MEMBERS];       /* member k has k mod 5 times of its own, and its own end */
+static int has_own;
 
 static int observe(int member, int k, double t, const double *y, int m, double *w, void *ctx)
 {
@@ -31,7 +33,19 @@ static void given(void)
     for (int k = 0; k < MEMBERS; k++) {
         for (int i = 0; i < N; i++) y0[k * N + i] = i < N - 1 ? 0.3 + 0.1 * ((k + i) % 5) : 0;
         for (int i = 0; i < 3; i++) p[3 * k + i] = 1 + 0.1 * ((k + i) % 7);
+        end[k] = 1 + 0.1 * k;
+        int count = k % (TIMES + 1);
+        for (int i = 0; i < TIMES; i++)
+            own[k * TIMES + i] = i >= count ? NAN : i + 1 == count && i > 0 ? end[k] : 0.31 * i * end[k];
     }
+}
+
+static double end_of(int k) { return has_own ? end[k] : 1; }
+
+static costate_observations seen_by(int *k)
+{
+    if (!has_own) return (costate_observations){.count = TIMES, .t = OBSERVED, .ctx = k};
+    return (costate_observations){.count = *k % (TIMES + 1), .t = own + *k * TIMES, .ctx = k};
 }
 
 static costate_members members_of(results *r)
@@ -40,8 +54,9 @@ static costate_members members_of(results *r)
     memcpy(r->y, y0, sizeof y0);
     for (int k = 0; k < MEMBERS * N * M; k++) r->lambda[k] = k % 3;
     return (costate_members){.count = MEMBERS, .threads = 1, .t1 = 1, .y = r->y, .p = p, .m = M, .lambda = r->lambda,
-                             .mu = r->mu, .status = r->status, .observations = TIMES, .observed = OBSERVED,
-                             .observe = observe};
+                             .mu = r->mu, .status = r->status, .observations = TIMES,
+                             .observed = has_own ? own : OBSERVED, .same = has_own ? COSTATE_OWN_OBSERVED : 0,
+                             .t1_each = has_own ? end : NULL, .observe = observe};
 }
 
 /* member by member, with calls of costate.h alone */
@@ -53,8 +68,9 @@ static void by_hand(const char *method, results *r)
     costate_tape *tape = costate_tape_new();
     members_of(r);
     for (int k = 0; k < MEMBERS; k++) {
-        costate_observations seen = {.count = TIMES, .t = OBSERVED, .seed = observe_one, .ctx = &k};
-        CHECK_OK(c, costate_integrate(c, 0, 1, r->y + k * N, p + 3 * k, tape));
+        costate_observations seen = seen_by(&k);
+        seen.seed = observe_one;
+        CHECK_OK(c, costate_integrate(c, 0, end_of(k), r->y + k * N, p + 3 * k, tape));
         CHECK_OK(c, costate_adjoint(c, tape, M, r->lambda + k * N * M, r->mu + k * 3 * M, NULL, &seen));
     }
     costate_tape_free(tape);
@@ -70,19 +86,19 @@ static void same_calls(const costate_stats *alone, const costate_stats *beside)
     assert_int_equal(alone->adjoints2, beside->adjoints2);
 }
 
-static void test_gradients(void **state)
+static void gradients(void)
 {
     const char *const methods[] = {"tsit5", "rodas4", "sdirk4a"};
     static results expected, r;
     costate_problem P = ring_problem(&three, 1);
     costate_stats stats;
-    (void)state;
     given();
     for (int k = 0; k < 3; k++) {
         by_hand(methods[k], &expected);
         for (int in_lanes = 0; in_lanes < 2; in_lanes++) {
             costate_members all = members_of(&r);
             all.lanes = in_lanes ? ring_lanes : NULL;
+            all.threads = 1 + has_own;
             costate_ensemble_report report;
             assert_int_equal(costate_ensemble(costate_method_find(methods[k]), &P, NULL, &all, &report), COSTATE_OK);
             assert_int_equal(report.in_lanes, in_lanes && k < 2 && costate_lanes() > 1 ? MEMBERS : 0);
@@ -91,6 +107,13 @@ static void test_gradients(void **state)
             assert_memory_equal(&r, &expected, sizeof r);
         }
     }
+}
+
+static void test_gradients(void **state)
+{
+    (void)state;
+    for (has_own = 0; has_own < 2; has_own++) gradients();
+    has_own = 0;
 }
 
 /* ---- Hessian products ---- */
@@ -156,31 +179,32 @@ static void products_by_hand(const char *method, results *r, products *h)
     costate_tape *tape = costate_tape_new();
     second_members_of(r, h);
     for (int k = 0; k < MEMBERS; k++) {
-        costate_observations seen = {.count = TIMES, .t = OBSERVED, .seed2 = observe2_one, .ctx = &k};
+        costate_observations seen = seen_by(&k);
+        seen.seed2 = observe2_one;
         costate_second s = {.m = D, .V = V + k * N * D, .Vp = Vp + k * 3 * D, .seed = seed2_one, .ctx = &k,
                             .observations = &seen, .lambda = r->lambda + k * N, .mu = r->mu + k * 3,
                             .lambda2 = h->lambda2 + k * N * D, .mu2 = h->mu2 + k * 3 * D};
-        CHECK_OK(c, costate_integrate(c, 0, 1, r->y + k * N, p + 3 * k, tape));
+        CHECK_OK(c, costate_integrate(c, 0, end_of(k), r->y + k * N, p + 3 * k, tape));
         CHECK_OK(c, costate_hessian(c, tape, &s));
     }
     costate_tape_free(tape);
     costate_free(c);
 }
 
-static void test_hessian_products(void **state)
+static void hessian_products(void)
 {
     const char *const methods[] = {"tsit5", "rodas4", "sdirk4a"};
     static results expected, r;
     static products expected2, h;
     costate_problem P = ring_problem(&three, 1);
     costate_stats stats;
-    (void)state;
     given();
     for (int k = 0; k < 3; k++) {
         products_by_hand(methods[k], &expected, &expected2);
         for (int in_lanes = 0; in_lanes < 2; in_lanes++) {
             costate_members all = second_members_of(&r, &h);
             all.lanes = in_lanes ? ring_lanes : NULL;
+            all.threads = 1 + has_own;
             costate_ensemble_report report;
             assert_int_equal(costate_ensemble(costate_method_find(methods[k]), &P, NULL, &all, &report), COSTATE_OK);
             assert_int_equal(report.in_lanes, in_lanes && k < 2 && costate_lanes() > 1 ? MEMBERS : 0);
@@ -193,6 +217,13 @@ static void test_hessian_products(void **state)
             for (int i = 0; i < MEMBERS * N * D; i++) assert_true(V[i] == (i * 7 % 5) - 2);
         }
     }
+}
+
+static void test_hessian_products(void **state)
+{
+    (void)state;
+    for (has_own = 0; has_own < 2; has_own++) hessian_products();
+    has_own = 0;
 }
 
 static void refused(costate_members all, int status, const char *what)

@@ -58,6 +58,39 @@ def test_states_at_times():
     fails(ValueError, "not between", problem.ensemble, (0, 3), Y0, P, t_eval=[4.0])
 
 
+OWN = [[0.5, 1.0, 2.5], [], [3.0, 3.0]]
+
+
+def test_times_of_members():
+    """states, tangents, gradients and Hessian products have the bits of runs with the times of each member alone"""
+    w_at, padded = np.cos(np.arange(9.0)).reshape(3, 3, 1), np.full((3, 3), np.nan)
+    for row, times in zip(padded, OWN):
+        row[:len(times)] = times
+    for way in ("called", "given"):                   # traced functions change from byte code to C between calls
+        problem = costate.Problem(growth, **WAYS[way], **SHARP)
+        many = problem.ensemble((0, [2.75, 2, 3]), Y0, P, t_eval=OWN, w=[0.3], w_at=w_at, dy0=[0.4], dp=P / 5)
+        again = problem.ensemble((0, np.array([2.75, 2, 3])), Y0, P, t_eval=padded, w_at=w_at, vy0=[0.4], vp=P / 5)
+        assert many.at.shape == many.dy_at.shape == (3, 1, 3) and np.array_equal(many.at, again.at, equal_nan=True)
+        for k, times in enumerate(OWN):
+            one, seen = ((0, [2.75, 2, 3][k]), Y0[k:k + 1], P[k:k + 1]), dict(t_eval=times, w_at=w_at[k, :len(times)])
+            alone = problem.ensemble(*one, w=[0.3], dy0=[0.4], dp=P[k] / 5, **(seen if times else {}))
+            assert np.array_equal(many.y[k], alone.y[0]) and np.array_equal(many.dy[k], alone.dy[0])
+            assert np.array_equal(many.p[k], alone.p[0]) and np.array_equal(many.y0[k], alone.y0[0])
+            for name in ("at", "dy_at") if times else ():
+                assert np.array_equal(getattr(many, name)[k, :, :len(times)], getattr(alone, name)[0]), name
+            assert np.all(np.isnan(many.at[k, :, len(times):])) and np.all(np.isnan(many.dy_at[k, :, len(times):]))
+            if way == "called":                         # without second derivatives
+                continue
+            second = problem.ensemble(*one, vy0=[0.4], vp=P[k] / 5, **(seen if times else dict(w=[0.0])))
+            assert np.array_equal(again.Hp[k], second.Hp[0]) and np.array_equal(again.Hy0[k], second.Hy0[0])
+    for times, said in (([[1], [2]], "t_eval has times of 2 members; there are 3"),
+                        ([[1], [], [4.0]], "member 2: t_eval has 4, which is not between"),
+                        ([[1], [2, 1], []], "member 1: t_eval is not sorted"),
+                        ([[1], [np.nan, 2], []], "member 1: t_eval has NaN before a time")):
+        fails(ValueError, said, problem.ensemble, (0, 3), Y0, P, t_eval=times)
+    fails(ValueError, "t1 has shape (2,); expected a number, or (3,)", problem.ensemble, (0, [1, 2]), Y0, P)
+
+
 def test_gradients_of_states_at_times():
     w, w_at = np.array([0.3]), np.arange(12.0).reshape(3, 4, 1) - 4
     for more in WAYS.values():

@@ -10,7 +10,7 @@ import session
 from cases import Skipped, run_all
 
 # at least so many blocks
-DOCUMENTS = {"../README.md": 1, "reference/python.md": 13, "start/first-run.md": 1, "coming-from/petab.md": 1,
+DOCUMENTS = {"../README.md": 1, "reference/python.md": 13, "start/first-run.md": 1, "coming-from/petab.md": 2,
              "coming-from/pybamm.md": 1, "coming-from/sbml.md": 1, "coming-from/scipy.md": 2,
              "explanation/traced-functions.md": 2, "howto/fits.md": 2,
              "index.md": 1, "howto/slow-runs.md": 3, "howto/memory.md": 1,

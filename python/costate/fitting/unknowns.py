@@ -11,6 +11,8 @@ LINEAR = ("lin", "linear")
 LN10 = math.log(10)
 PRIORS = ("parameterScaleUniform", "uniform", "normal", "laplace", "logNormal", "logLaplace", "parameterScaleNormal",
           "parameterScaleLaplace")
+DISTRIBUTIONS = {"uniform": 2, "normal": 2, "laplace": 2, "logNormal": 2, "logLaplace": 2, "logUniform": 2, "cauchy": 2,
+                 "gamma": 2, "chisquare": 1, "exponential": 1, "rayleigh": 1}       # how many numbers they have
 
 
 class Unknown:
@@ -107,9 +109,11 @@ class Unknowns:
         return value, first, second
 
 
-def density(kind, z, a, b):
+def density(kind, z, a, b=None):
     """the logarithm of the density of z and its first two derivatives with respect to z"""
     kind = kind.removeprefix("parameterScale").lower()
+    if kind in OF_POSITIVE:
+        return OF_POSITIVE[kind](z, a, b) if z > 0 else (-math.inf, 0.0, 0.0)
     if kind == "uniform":
         return (-math.log(b - a) if a <= z <= b else -math.inf), 0.0, 0.0
     logarithmic = kind.startswith("log")
@@ -118,11 +122,27 @@ def density(kind, z, a, b):
     e = (math.log(z) if logarithmic else z) - a
     if kind.endswith("normal"):
         value, first, second = -math.log(2 * math.pi * b**2) / 2 - e**2 / (2 * b**2), -e / b**2, -1 / b**2
+    elif kind == "cauchy":
+        value, first = -math.log(math.pi * b * (1 + (e / b)**2)), -2 * e / (b**2 + e**2)
+        second = 2 * (e**2 - b**2) / (b**2 + e**2)**2
     else:
         value, first, second = -math.log(2 * b) - abs(e) / b, -np.sign(e) / b, 0.0
     if not logarithmic:
         return value, first, second
     return value - math.log(z), (first - 1) / z, (second - first + 1) / z**2
+
+
+def of_gamma(z, shape, scale):
+    """z^(shape - 1) e^(-z/scale)/(Gamma(shape) scale^shape)"""
+    value = (shape - 1) * math.log(z) - z / scale - math.lgamma(shape) - shape * math.log(scale)
+    return value, (shape - 1) / z - 1 / scale, -(shape - 1) / z**2
+
+
+OF_POSITIVE = {
+    "gamma": of_gamma, "chisquare": lambda z, a, b: of_gamma(z, a / 2, 2.0),
+    "exponential": lambda z, a, b: (-math.log(a) - z / a, -1 / a, 0.0),
+    "rayleigh": lambda z, a, b: (math.log(z / a**2) - z**2 / (2 * a**2), 1 / z - z / a**2, -1 / z**2 - 1 / a**2),
+    "loguniform": lambda z, a, b: (-math.log(z * math.log(b / a)) if a <= z <= b else -math.inf, -1 / z, 1 / z**2)}
 
 
 class Places:

@@ -1,4 +1,4 @@
-"""Parameter estimation problems in the format PEtab, version 1, with an SBML model.
+"""Parameter estimation problems in the format PEtab, versions 1 and 2, with an SBML model.
 
 load(path)      the Problem of a problem.yaml
 PetabError      what is wrong in its files

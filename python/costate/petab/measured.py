@@ -30,27 +30,26 @@ class Measured(Likelihood):
     def item(self, row, k, first, count):
         id_ = row.text("observableId")
         observable, number = self.files.observables[id_], self.equations.observables.index(id_)
-        scale = observable.choice("observableTransformation", ("lin", "log", "log10"))
+        scale, noise = self.files.noise(observable)
         value = row.number_of("measurement")
         if scale != "lin" and value <= 0:
-            raise row.wrong(f"the measurement {value:g} has no logarithm: observableTransformation is {scale}")
-        return (k, 2 * number, 2 * number + 1, 0.0, value, SCALES[scale],
-                NOISE[observable.choice("noiseDistribution", ("normal", "laplace"))], first, count)
+            raise row.wrong(f"the measurement {value:g} has no logarithm, which the noise of {id_} is of")
+        return (k, 2 * number, 2 * number + 1, 0.0, value, SCALES[scale], NOISE[noise], first, count)
 
     def replaced(self, row):
-        """{place of observableParameter1_... in p: (place of its value or -1, number)}"""
+        """{place of a placeholder in p: (place of its value or -1, number)}"""
         found, id_ = {}, row.text("observableId")
         for kind in ("observable", "noise"):
-            given = row.text(f"{kind}Parameters")
-            for k, word in enumerate(given.split(";") if given else []):
-                place = self.equations.index(f"{kind}Parameter{k + 1}_{id_}")
-                if place is None:
-                    raise row.wrong(f"{kind}Parameters has {k + 1} or more entries, but {kind}Parameter{k + 1}_{id_} "
-                                    "is in no formula")
-                found[place] = self.by(word.strip(), row)
-            missing = f"{kind}Parameter{len(given.split(';')) + 1 if given else 1}_{id_}"
-            if self.equations.index(missing) is not None:
-                raise row.wrong(f"{kind}Parameters has no value for {missing}")
+            column, names = f"{kind}Parameters", self.equations.placeholders[kind, id_]
+            words = row.text(column).split(";") if row.text(column) else []
+            if len(words) > len(names):
+                raise row.wrong(f"{column} has {len(words)} entries; the formulas of {id_} have placeholders for "
+                                f"{len(names)}")
+            if len(words) < len(names):
+                raise row.wrong(f"{column} has no value for {names[len(words)]}")
+            for name, word in zip(names, words):
+                if self.equations.index(name) is not None:
+                    found[self.equations.index(name)] = self.by(word.strip(), row)
         return found
 
     def by(self, word, row):

@@ -6,25 +6,25 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from costate import problem as problems
-from costate.petab.model import Equations, Mapping
-from costate.petab.parameters import Estimated
-from costate.petab.simulation import Limit, Simulation
-from costate.petab.tables import Files
+from costate.petab.limit import Limit
+from costate.petab.files import read
+from costate.petab.model import Equations
+from costate.petab.simulation import Simulation
 from costate.result import Result
 
 
 class Problem:
-    """A parameter estimation problem in the format PEtab, version 1; costate.petab.load makes it.
+    """A parameter estimation problem in the format PEtab, version 1 or 2; costate.petab.load makes it.
 
     names, scales, lower, upper, nominal    of the estimated parameters, on their scales: what x consists of
     priors      their priors, (kind, numbers) or None; they count where `posterior` is True
-    conditions  [(pre-equilibration or "", condition), ...]: what is simulated
+    conditions  [(pre-equilibration or "", condition or experiment), ...]: what is simulated
     model, problem      the equations, a costate.Model, and the costate.Problem that solves them
     preequilibration    {condition: how its limit was found in the last call}"""
 
     def __init__(self, path, *, posterior=False, threads=None, rtol=1e-8, atol=1e-12, model=None, **options):
-        self.files = Files(path)
-        self.estimated = Estimated(self.files.parameters)
+        self.files = read(path)
+        self.estimated = self.files.estimated(self.files.parameters)
         for name in ("names", "scales", "lower", "upper", "nominal", "priors"):
             setattr(self, name, getattr(self.estimated, name))
         self.posterior, self.preequilibration = bool(posterior), {}
@@ -34,10 +34,10 @@ class Problem:
         groups = {}
         for row in self.files.measurements:
             if row.text("measurement").lower() != "nan":
-                key = row.text("preequilibrationConditionId"), row.text("simulationConditionId")
-                groups.setdefault(key, []).append(row)
-        self.mappings = {id_: Mapping(self.equations, self.files, self.estimated, id_)
-                         for id_ in dict.fromkeys(id_ for key in groups for id_ in key if id_)}
+                groups.setdefault(self.files.key(row), []).append(row)
+        of, schedule = (self.equations, self.estimated), self.equations.schedule
+        self.before = {id_: schedule.before(*of, id_) for id_ in dict.fromkeys(id_ for id_, _ in groups if id_)}
+        self.mappings = {id_: schedule.mapping(*of, id_) for _, id_ in groups}
         self.simulations = [Simulation(self, *key, rows) for key, rows in groups.items()]
         self.conditions = list(groups)
         self._threads, self._pool, self._lock = threads or os.cpu_count() or 1, None, threading.RLock()
@@ -61,7 +61,7 @@ class Problem:
         return Result(measurement=np.array([row.number_of("measurement") for row in rows]),
                       output=np.array([f for _, _, f in found]), residual=np.array([r for _, r, _ in found]),
                       observable=[row.text("observableId") for row in rows],
-                      condition=[row.text("simulationConditionId") for row in rows],
+                      condition=[self.files.key(row)[1] for row in rows],
                       time=np.array([row.number_of("time") for row in rows]), rows=rows)
 
     def gradient(self, x=None, *, estimate=False):
@@ -73,7 +73,7 @@ class Problem:
         for id_, w in self._by_limit([item[0] for item in found]).items() if estimate else ():
             of_value, of_gradient = limits[id_].errors(w)
             sums[1] = sums[1][0] + of_value, sums[1][1]
-            self.mappings[id_].add_to(sums[1][1], of_gradient)
+            self.before[id_].add_to(sums[1][1], of_gradient)
         prior = self._prior(x)
         result = Result(value=prior[0] - sums[0][0], gradient=prior[1] - sums[0][1] * du)
         if estimate:
@@ -84,7 +84,7 @@ class Problem:
         """J and its gradient with respect to u, through the limits"""
         value, gradient = sum(J for J, _, _ in parts), sum((by_u for _, by_u, _ in parts), np.zeros(len(self.names)))
         for id_, w in self._by_limit(parts).items():
-            self.mappings[id_].add_to(gradient, limits[id_].adjoint(w)[1])
+            self.before[id_].add_to(gradient, limits[id_].adjoint(w))
         return value, gradient
 
     def _by_limit(self, parts):
@@ -116,8 +116,8 @@ class Problem:
                 before = seeds.get(simulation.before, (0, 0))
                 seeds[simulation.before] = before[0] + w, before[1] + w2
         for id_, (w, w2) in seeds.items():
-            mapping, limit = self.mappings[id_], self._limits[id_]
-            mapping.add_to(by_u, limit.adjoint(w)[1])
+            mapping, limit = self.before[id_], self._limits[id_]
+            mapping.add_to(by_u, limit.adjoint(w))
             for k, along in enumerate(mapping.directions(first * rows)):
                 mapping.add_to(product[k], limit.second(w, w2[k], along))
         prior = self._prior(x)
@@ -146,6 +146,9 @@ class Problem:
             self._pool = ThreadPoolExecutor(self._threads)
         return list(self._pool.map(call, items))
 
+    def limit(self, start, p):
+        return Limit(self.problem, start, p, self.equations.on_the_way())
+
     def _all(self, what, x, *arguments, along=None):
         """of each simulation"""
         with self._lock:
@@ -155,11 +158,11 @@ class Problem:
                                  "gives it no nominal value, or x has none")
             before = list(dict.fromkeys(s.before for s in self.simulations if s.before))
             limits = self._limits = dict(zip(before, self._map(
-                lambda id_: Limit(self.problem, None, self.mappings[id_].parameters(u)), before)))
+                lambda id_: self.limit(None, self.before[id_].parameters(u)), before)))
             self.preequilibration = {id_: limit.way for id_, limit in limits.items()}
             if along is None:
                 return self._map(lambda s: getattr(s, what)(u, limits.get(s.before), *arguments), self.simulations)
-            moved = {id_: [limit.tangent(None, d) for d in np.atleast_2d(self.mappings[id_].directions(along))]
+            moved = {id_: [limit.tangent(None, d) for d in np.atleast_2d(self.before[id_].directions(along))]
                      for id_, limit in limits.items()}
             if np.ndim(along) == 1:
                 moved = {id_: only for id_, (only,) in moved.items()}
@@ -170,7 +173,7 @@ class Problem:
         """The value at `moved`, with the steps of the runs at x: differences of it are derivatives of these steps"""
         u, v = (self.estimated.unscaled(self._x(z))[0] for z in (x, moved))
         with self._lock:
-            limits = [{id_: Limit(self.problem, None, self.mappings[id_].parameters(w)) for id_ in
+            limits = [{id_: self.limit(None, self.before[id_].parameters(w)) for id_ in
                        dict.fromkeys(s.before for s in self.simulations if s.before)} for w in (u, v)]
             found = self._map(lambda s: s.replayed(u, v, *(of.get(s.before) for of in limits)), self.simulations)
         return self._prior(moved)[0] - sum(found)

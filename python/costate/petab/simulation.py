@@ -4,86 +4,13 @@ import numpy as np
 
 from costate._costate import ffi, lib
 from costate._library import CostateError, pointer
-from costate.functional import Functional
 from costate.petab.measured import Measured
-
-LONG = 1e8              # time of a run towards a limit that is no steady state for Newton's iteration
-
-
-class Limit:
-    """The state that a condition tends to, from y0 (None: the model's initial values).
-
-    way     "steady state", or "run to t = 1e+08: REASON", where Newton's iteration finds no limit"""
-
-    def __init__(self, problem, y0, p):
-        self.problem, self.model, self.p, self.from_model = problem, problem.model, p, y0 is None
-        try:
-            self.found, self.way = problem.steady(y0, p), "steady state"
-        except CostateError as error:
-            if error.status not in ("COSTATE_NO_LIMIT", "COSTATE_BAD_ARGUMENT", "COSTATE_UNSUPPORTED"):
-                raise
-            self.found, self.way = problem.integrate((0, LONG), y0, p), f"run to t = {LONG:.0e}: {error.message}"
-        self.y, self.is_steady = self.found.y, self.way == "steady state"
-
-    # initial values are all of those of the model; a steady state depends on states and memory variables
-
-    def inner(self, start):
-        return np.concatenate([start[:self.model.n], start[self.model.n + self.model.nq:]])
-
-    def outer(self, states, memory):
-        return np.concatenate([states, np.zeros(self.model.nq), memory])
-
-    def weighted(self, w):
-        """(gradient of w y with respect to the initial values, and to p) of a steady state"""
-        n = self.model.n
-        lam, mu = self.found._adjoints(np.append(w, np.zeros(self.model.nm))[None])
-        return self.outer(lam[0, :n], lam[0, n:]), mu[0]
-
-    def tangent(self, dstart, dp):
-        """dstart: of the initial values (None: of those of the model)"""
-        if dstart is None:
-            if not self.is_steady:
-                return self.found.tangent(None, dp)
-            dstart = self.model.start_jvp(0.0, self.p, dp)
-        if self.is_steady:
-            return self.found._tangents(self.inner(dstart)[None], np.array(dp, dtype=float, ndmin=2))[0, :self.model.n]
-        memory = {"dm": dstart[self.model.n + self.model.nq:]} if self.model.nm else {}
-        return self.found.tangent(dstart[:self.model.n], dp, **memory)
-
-    def adjoint(self, w):
-        """(by initial values - included in the second where the model gives them -, by p)"""
-        if not self.is_steady:
-            by_y0, by_p, *by_m = self.found.adjoint(w)
-            return self.outer(by_y0, by_m[0] if by_m else np.zeros(0)), by_p
-        by_start, by_p = self.weighted(w)
-        if self.from_model:
-            by_p = by_p + self.model.start_vjp(0.0, self.p, by_start)[0]
-        return by_start, by_p
-
-    def errors(self, w):
-        """estimated errors of w y, and of its gradient with respect to p.  A steady state is solved to round-off"""
-        if self.is_steady:
-            return 0.0, np.zeros(len(self.p))
-        weighted = Functional(lambda t1, y, p: w @ y[:len(w)], end_y=lambda t1, y, p: np.append(w, 0 * y[len(w):]),
-                              end_p=lambda t1, y, p: 0 * p)
-        error = self.problem.gradient(weighted, (0, LONG), None, self.p, estimate=True).error
-        return error.value, error.p
-
-    def second(self, w, w2, dp):
-        """the derivative along dp of adjoint(w), where w changes by w2"""
-        if not self.is_steady:
-            raise CostateError("COSTATE_MISSING", "Hessian products need a steady state for pre-equilibration; this is "
-                               "a " + self.way)
-        n, by_start = self.model.n, self.weighted(w)[0]
-        H, Hp = self.found._products(np.append(w, np.zeros(self.model.nm)),
-                                     self.inner(self.model.start_jvp(0.0, self.p, dp)), dp)
-        more, more_p = self.weighted(w2)
-        return Hp + more_p + self.model.start_vjp(0.0, self.p, self.outer(H[:n], H[n:]) + more)[0] + \
-            self.model.start_hvp(0.0, self.p, by_start, dp)[0]
+BEYOND = 1e-3           # so short that it costs a step or two
 
 
 class Simulation:
-    """before: the pre-equilibration condition, or ""; condition: that of the simulation; rows: its measurements"""
+    """before: the pre-equilibration condition, or ""; condition: that of the simulation, or its experiment; rows: its
+    measurements"""
 
     def __init__(self, owner, before, condition, rows):
         self.owner, self.before, self.condition, self.rows = owner, before, condition, rows
@@ -92,13 +19,16 @@ class Simulation:
                                  for part in parts)
         self.mapping = owner.mappings[condition]
         self.steps = 0                                   # of the last run
-        self.t1 = 0.0 if self.early is None else float(self.early.times[-1])
+        self.t0, change = owner.equations.schedule.times(condition)
+        self.t1 = self.t0 if self.early is None else float(self.early.times[-1])
+        if change >= self.t1:                            # changes at the end of a run do not happen: it is longer
+            self.t1 = change + BEYOND * max(1.0, change - self.t0)
 
     # ---- the start
 
     def start(self, p, limit):
         """y0: all initial values; those that the limit gives"""
-        y = self.owner.model.start(0.0, p)
+        y = self.owner.model.start(self.t0, p)
         if limit is not None:
             y[self.kept()] = limit.y[self.kept()]
         return y
@@ -108,7 +38,7 @@ class Simulation:
         return [k for k in range(self.owner.model.n) if k not in self.mapping.reset]
 
     def start_tangent(self, p, dp, dlimit):
-        dy = self.owner.model.start_jvp(0.0, p, dp)
+        dy = self.owner.model.start_jvp(self.t0, p, dp)
         if dlimit is not None:
             dy[self.kept()] = dlimit[self.kept()]
         return dy
@@ -120,20 +50,20 @@ class Simulation:
             by_limit = np.zeros(self.owner.model.n)
             by_limit[self.kept()] = lam[self.kept()]
             weights[self.kept()] = 0
-        return self.owner.model.start_vjp(0.0, p, weights)[0], by_limit
+        return self.owner.model.start_vjp(self.t0, p, weights)[0], by_limit
 
     def start_second(self, p, lam, lam2, dp, limit):
         weights = lam.copy()
         if limit is not None:
             weights[self.kept()] = 0
         by_p, by_limit = self.start_adjoint(p, lam2, limit)
-        return by_p + self.owner.model.start_hvp(0.0, p, weights, dp)[0], by_limit
+        return by_p + self.owner.model.start_hvp(self.t0, p, weights, dp)[0], by_limit
 
     # ---- the parts of a simulation
 
     def at_infinity(self, y0, p):
-        """the Limit of the measurements at time inf, or None"""
-        return None if self.late is None else Limit(self.owner.problem, y0, p)
+        """the limit of the measurements at time inf, or None"""
+        return None if self.late is None else self.owner.limit(y0, p)
 
     def value(self, u, limit):
         """J, and the rows with their residuals and outputs"""
@@ -141,7 +71,7 @@ class Simulation:
         y0, J, found = self.start(p, limit), 0.0, []
         if self.early is not None:
             n = self.owner.model.n
-            states = self.states(y0, p) if self.t1 > 0 else y0[None, :n]
+            states = self.states(y0, p) if self.t1 > self.t0 else y0[None, :n]
             J += sum(self.early.term(k, np.ascontiguousarray(y), p, False)[0] for k, y in enumerate(states))
             found.append(self.early)
         far = self.at_infinity(y0, p)
@@ -153,14 +83,14 @@ class Simulation:
     def states(self, y0, p):
         """at the times of measurement; at that of an event after it, as sweeps see it, for which the run is recorded"""
         times, has_events = self.early.times, self.owner.model._events > 0
-        run = self.owner.problem.integrate((0, self.t1), y0, p, t_eval=times, record=has_events)
+        run = self.owner.problem.integrate((self.t0, self.t1), y0, p, t_eval=times, record=has_events)
         return (run(times) if has_events else run.at).T
 
     def run(self, y0, p):
-        """(Run, its Built), or (None, None) where all measurements are at t = 0"""
-        if self.early is None or self.t1 == 0:
+        """(Run, its Built), or (None, None) where all measurements are at the start"""
+        if self.early is None or self.t1 == self.t0:
             return None, None
-        run = self.owner.problem.integrate((0, self.t1), y0, p)
+        run = self.owner.problem.integrate((self.t0, self.t1), y0, p)
         self.steps = run.stats["steps"]
         return run, run._b
 
@@ -168,12 +98,12 @@ class Simulation:
         """J and its gradients (N, np), of measurements that need no run, and the way to inf"""
         J, lam, mu = 0.0, np.zeros(len(y0)), np.zeros(len(p))
         n = self.owner.model.n
-        if self.early is not None and self.t1 == 0:
+        if self.early is not None and self.t1 == self.t0:
             J, lam[:n], mu = self.early.term(0, y0[:n].copy(), p)
         far = self.at_infinity(y0, p)
         if far is not None:
             of_late, w, direct = self.late.term(0, far.y, p)
-            by_y0, by_p = far.adjoint(w)
+            by_y0, by_p = far.apart(w)
             J, mu = J + of_late, mu + direct + by_p
             lam += by_y0
         return J, lam, mu
@@ -223,7 +153,7 @@ class Simulation:
     def hessp(self, u, du, limit, dlimit):
         """J, (gradient, products) with respect to u and (w, w2) with respect to the limit, for the rows of du"""
         p, dp = self.mapping.parameters(u), self.mapping.directions(du)
-        if self.late is not None or self.t1 == 0:
+        if self.late is not None or self.t1 == self.t0:
             raise CostateError("COSTATE_MISSING", f"Hessian products are not available for condition {self.condition}: "
                                "it has measurements at infinity, or at the start alone")
         y0 = self.start(p, limit)
@@ -254,7 +184,7 @@ class Simulation:
             onto, state, at = ffi.gc(lib.costate_tape_new(), lib.costate_tape_free), y.copy(), np.empty(n)
             b.check(lib.costate_replay_onto(b.solver, run._taped(), pointer(state), pointer(q), onto))
             for k, t in enumerate(self.early.times):
-                if t == 0:
+                if t == self.t0 and not self.owner.model._events:
                     at[:] = y[:n]
                 else:
                     b.check(lib.costate_tape_eval(b.solver, onto, t, pointer(at)))

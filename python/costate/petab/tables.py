@@ -1,7 +1,8 @@
-"""The files of a PEtab problem, version 1: problem.yaml and its tables, with sentences about what is wrong in them."""
+"""Tables of a PEtab problem and its problem.yaml, with sentences about what is wrong in them."""
 import csv
 import math
-from pathlib import Path
+
+from costate import _generator as generator
 
 
 class PetabError(ValueError):
@@ -86,55 +87,46 @@ def by_id(rows, column):
     return found
 
 
-class Files:
-    """The tables that a problem.yaml names: parameters, conditions, observables by their identifiers, measurements;
-    sbml: the path of the model"""
+class Tables:
+    """What both versions of the format have: parameters and observables by their identifiers, and measurements
+
+    aliases     {identifier of the tables: that of the model}, where they differ"""
 
     def __init__(self, path):
-        path = Path(path)
-        given = read_yaml(path)
-        if str(given.get("format_version", 1)).split(".")[0] != "1":
-            raise PetabError(f"{path}: format_version is {given['format_version']}; this is a reader of version 1")
-        problems = given.get("problems")
-        if not isinstance(problems, list) or len(problems) != 1 or not isinstance(problems[0], dict):
-            raise PetabError(f"{path}: `problems` is a list of one problem")
-        one, folder = problems[0], path.parent
+        self.path, self.parameters, self.observables, self.measurements = path, {}, {}, []
+        self.aliases = {}
 
-        def paths(names, what):
-            names = [names] if isinstance(names, str) else names
-            if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
-                raise PetabError(f"{path}: {what} is missing, or not a list of files")
-            return [folder / name for name in names]
+    def paths(self, names, what):
+        """files in the folder of problem.yaml"""
+        names = [names] if isinstance(names, str) else names
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
+            raise PetabError(f"{self.path}: {what} is missing, or not a list of files")
+        return [self.path.parent / name for name in names]
 
-        def rows(kind, *columns):
-            return [row for file in paths(one.get(kind), kind) for row in table(file, columns)]
-        models = paths(one.get("sbml_files"), "sbml_files")
-        if len(models) != 1:
-            raise PetabError(f"{path}: there are {len(models)} models in sbml_files; one is supported")
-        self.path, self.sbml = path, models[0]
-        self.parameters = by_id([row for file in paths(given.get("parameter_file"), "parameter_file")
-                                 for row in table(file, ("parameterId", "estimate"))], "parameterId")
-        self.conditions = by_id(rows("condition_files", "conditionId"), "conditionId")
-        self.observables = by_id(rows("observable_files", "observableId", "observableFormula"), "observableId")
-        self.measurements = rows("measurement_files", "observableId", "simulationConditionId", "time", "measurement")
+    def rows(self, one, kind, *columns):
+        """those of the tables that `one`, a part of problem.yaml, lists there"""
+        return [row for file in self.paths(one.get(kind), kind) for row in table(file, columns)]
+
+    def formula(self, row, column, otherwise=None):
+        """The term of a formula in a table, in identifiers of the model; otherwise: the text where the cell is empty"""
+        text = row.text(column) or otherwise or row.needed(column)
+        try:
+            term = generator.module("sbml").formula(text)
+        except generator.module("real").Refused as error:
+            raise row.wrong(f"{column}: {error}") from None
+        return generator.module("sbml.terms").substituted(term, lambda name: ("name", self.aliases.get(name, name)))
+
+    def check_measurements(self):
         if not self.measurements:
-            raise PetabError(f"{path}: there are no measurements")
+            raise PetabError(f"{self.path}: there are no measurements")
         for row in self.measurements:
+            if row.needed("observableId") not in self.observables:
+                raise row.wrong(f"the observable {row.text('observableId')} is in no table of observables")
             self.check_measurement(row)
-
-    def check_measurement(self, row):
-        if row.needed("observableId") not in self.observables:
-            raise row.wrong(f"the observable {row.text('observableId')} is in no table of observables")
-        for column in ("simulationConditionId", "preequilibrationConditionId"):
-            name = row.needed(column) if column == "simulationConditionId" else row.text(column)
-            if name and name not in self.conditions:
-                raise row.wrong(f"the condition {name} is in no table of conditions")
-        if row.number_of("time") < 0:
-            raise row.wrong(f"time is {row.text('time')}: times are not negative")
-        value = as_number(row.needed("measurement"))
-        if value is None or math.isinf(value):
-            raise row.wrong(f"the measurement is {row.text('measurement')!r}; expected a finite number, or NaN where "
-                            "nothing was measured")
+            value = as_number(row.needed("measurement"))
+            if value is None or math.isinf(value):
+                raise row.wrong(f"the measurement is {row.text('measurement')!r}; expected a finite number, or NaN "
+                                "where nothing was measured")
 
 
 def read_yaml(path):
@@ -151,5 +143,5 @@ def read_yaml(path):
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise PetabError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(given, dict):
-        raise PetabError(f"{path} is no PEtab problem: it has no `problems`")
+        raise PetabError(f"{path} is no PEtab problem: it has no names with values")
     return given

@@ -42,6 +42,28 @@ static int all_at_once(const double *p, double *y, double *lambda, double *mu, i
     return report.failed;
 }
 
+/* d/dy of the sum of y at the times of a member */
+static int observe(int member, int k, double t, const double *y, int m, double *w, void *ctx)
+{
+    (void)member; (void)k; (void)t; (void)y; (void)ctx;
+    for (int j = 0; j < m; j++) w[j] = 1;
+    return 0;
+}
+
+static int three(const double *p, double *y, double *lambda, double *mu)
+{
+    const costate_problem problem = {.n = 1, .np = 1, .rhs = {.value = f, .adjoint = f_adjoint}, .jac = jac};
+    const costate_options options = {.rtol = 1e-9, .atol = 1e-12};
+    costate_ensemble_report report;
+    for (int k = 0; k < 3; k++) y[k] = 1, lambda[k] = mu[k] = 0;
+    @ ensembles const double observed[][3]
+    int bad = costate_ensemble(costate_method_find("dopri5"), &problem, &options, &all, &report);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3 && !isnan(observed[k][i]); i++) mu[k] += observed[k][i] * exp(-p[k] * observed[k][i]);
+    for (int k = 0; k < 3; k++) bad += !(fabs(mu[k]) < 1e-6);
+    return bad;
+}
+
 static int ten(const double *p, double *y, costate_members how)
 {
     const costate_problem problem = {.n = 1, .np = 1, .rhs = {.value = f, .adjoint = f_adjoint}, .jac = jac};
@@ -61,6 +83,7 @@ int main(void)
     bad = all_at_once(p, y, lambda, mu, status);
     for (int k = 0; k < MEMBERS; k++) bad += status[k] != 0 || !(fabs(mu[k] + 1e4 * exp(-1e4 * p[k])) < 300);
     for (int k = 0; k < 10; k++) p[k] = 1 + k, gradients[3 * k] = 0;
+    bad += three(p, y, lambda, mu);
     work works[THREADS] = {{0}};
     bad += ten(p, y, (costate_members){.each_thread = each_thread, .ctx = works}) || works[0].calls == 0;
     fit fits[THREADS] = {{0, {0.5, 1}, gradients}, {0, {0.5, 1}, gradients}};
