@@ -265,12 +265,13 @@ static void closed_form(void **state)
 
 /* ---- values at the start ---- */
 
-enum kind { CHAIN, DOWN, PAIR, HIDDEN, LARGE, CIRCLE };
+enum kind { CHAIN, DOWN, PAIR, HIDDEN, LARGE, CIRCLE, NEARLY, UPWARD };
 
 /* CHAIN: y0' by the sign of y1, y1' by that of y2, which falls: the relations are in this order.  DOWN: y1' = floor(y0)
    below 3.  PAIR: the signs of y0 and of y1, each of which makes the other one leave zero in its direction.  CIRCLE:
    while y2 rises, y0 and y1 have no consistent signs; those of a fall of all three are consistent.  HIDDEN: y0 rests at
-   zero until it moves to the side of y2 at the time 1, where no event is. */
+   zero until it moves to the side of y2 at the time 1, where no event is.  NEARLY: y0 rests.  UPWARD: with the value of
+   zero it leaves zero, with that above it rests. */
 static int small(const costate_point *x, double *out, void *ctx)
 {
     const context *c = ctx;
@@ -280,6 +281,8 @@ static int small(const costate_point *x, double *out, void *ctx)
     if (c->kind == DOWN) { out[0] = -1; out[1] = r[0]; out[2] = 0; }
     if (c->kind == PAIR) { out[0] = r[1] ? 2 : -1; out[1] = r[0] ? 3 : -1; out[2] = r[0] + r[1]; }
     if (c->kind == HIDDEN) { out[0] = moves ? x->y[2] : 0; out[1] = 1 + 4 * r[0]; out[2] = 0; }
+    if (c->kind == NEARLY) { out[0] = 0; out[1] = 1 + 4 * r[0]; out[2] = 0; }
+    if (c->kind == UPWARD) { out[0] = r[0] > 0 ? 0 : 1; out[1] = 1 + 4 * r[0]; out[2] = 0; }
     if (c->kind == LARGE) { out[0] = 1; out[1] = r[0]; out[2] = 0; }
     if (c->kind == CIRCLE) {
         out[0] = r[2] && r[1] ? 1 : -1;
@@ -290,7 +293,12 @@ static int small(const costate_point *x, double *out, void *ctx)
     return 0;
 }
 
-static int component0(const costate_point *x, double *u, void *ctx) { (void)ctx; *u = x->y[0]; return 0; }
+static int component0(const costate_point *x, double *u, void *ctx)
+{
+    const context *c = ctx;
+    *u = x->y[0] - (c->kind == NEARLY ? 0.3 : 0);
+    return 0;
+}
 static int component1(const costate_point *x, double *u, void *ctx) { (void)ctx; *u = x->y[1]; return 0; }
 static int component2(const costate_point *x, double *u, void *ctx) { (void)ctx; *u = x->y[2]; return 0; }
 
@@ -306,7 +314,7 @@ static int run_small(enum kind kind, double way, double t1, enum value value, do
     static const costate_relation *const of_value[] = {truths, floors, signs};
     static context own;
     own = (context){way, (int)kind};
-    static const int counts[] = {3, 1, 2, 1, 1, 3};
+    static const int counts[] = {3, 1, 2, 1, 1, 3, 1, 1};
     const costate_problem P = {.n = 3, .rhs = {.value = small}, .ctx = &own, .nrelations = counts[kind],
                                .relation = of_value[value]};
     const costate_options o = {.controller = kind == HIDDEN ? COSTATE_FIXED : 0, .h0 = kind == HIDDEN ? 0.3 : 0};
@@ -350,6 +358,25 @@ static void a_guard_that_rested_leaves(void **state)
             CHECK_OK(c, run_small(HIDDEN, way, 2, cases[k].value, y, NULL, &c));
             if (!(fabs(y[0] - 0.8 * cases[k].side) < 1e-14 && fabs(y[1] - (1.2 + (1 + 4 * moved) * 0.8)) < 1e-14))
                 fail_msg("case %d, %d: y = %.15g, %.15g", (int)k, way, y[0], y[1]);
+            costate_free(c);
+        }
+}
+
+/* y0 = 0.1 + 0.2 and 1 - 0.7 are next to 0.3: what does not move and is not above it to the last bit counts as zero. */
+static void a_guard_that_rests_from_the_start(void **state)
+{
+    static const struct { enum kind kind; enum value value; double y0, end; } cases[] = {
+        {NEARLY, TRUTH, 0.3, 1}, {NEARLY, TRUTH, 1 - 0.7, 5}, {NEARLY, TRUTH, 0.3 - 0x1p-54, 1},
+        {NEARLY, SIGN, 0.3, 1}, {NEARLY, SIGN, 0.1 + 0.2, 5}, {NEARLY, SIGN, 0.3 - 0x1p-54, -3},
+        {UPWARD, TRUTH, 0, 5}, {UPWARD, SIGN, 0, 5},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int way = -1; way <= 1; way += 2) {
+            double y[3] = {cases[k].y0, 0, 0};
+            costate *c;
+            CHECK_OK(c, run_small(cases[k].kind, way, 1, cases[k].value, y, NULL, &c));
+            if (!(fabs(y[1] - cases[k].end) < 1e-12)) fail_msg("case %d, %d: %.15g", (int)k, way, y[1]);
             costate_free(c);
         }
 }
@@ -533,7 +560,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_at_the_start), cmocka_unit_test(a_guard_that_rested_leaves),
-        cmocka_unit_test(tapes_in_files), cmocka_unit_test(a_guard_that_rests_but_for_round_off),
+        cmocka_unit_test(a_guard_that_rests_from_the_start), cmocka_unit_test(tapes_in_files), cmocka_unit_test(a_guard_that_rests_but_for_round_off),
         cmocka_unit_test(a_guard_that_rests_but_for_errors),
         cmocka_unit_test(integers_have_a_range), cmocka_unit_test(bad_arguments), cmocka_unit_test(guards_that_fail),
     };
