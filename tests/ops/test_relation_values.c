@@ -560,7 +560,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_at_the_start), cmocka_unit_test(a_guard_that_rested_leaves),
-        cmocka_unit_test(a_guard_that_rests_from_the_start), cmocka_unit_test(tapes_in_files), cmocka_unit_test(a_guard_that_rests_but_for_round_off),
+        cmocka_unit_test(a_guard_that_rests_from_the_start), cmocka_unit_test(tapes_in_files),
+        cmocka_unit_test(a_guard_that_rests_but_for_round_off),
         cmocka_unit_test(a_guard_that_rests_but_for_errors),
         cmocka_unit_test(integers_have_a_range), cmocka_unit_test(bad_arguments), cmocka_unit_test(guards_that_fail),
     };
