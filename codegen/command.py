@@ -1,6 +1,6 @@
 """costate-model: equation files, chemical mechanisms, SBML models and coefficient files to C.
 
-    costate-model FILE [-o NAME.c] [--lanes] [--json] [--fortran] [-I FOLDER]
+    costate-model FILE [-o NAME.c] [--lanes] [--json] [--fortran] [--order N] [-I FOLDER]
     costate-model FILE --program [-o NAME.bin] [--json] [-I FOLDER]
     costate-model MECHANISM -o NAME.eq [-I FOLDER]
     costate-model MODEL.xml -o NAME.eq
@@ -9,23 +9,26 @@
 
 FILE.eq holds equations in the language of docs/reference/equations.md; FILE.def, .kpp or .eqn a mechanism in the
 format of the Kinetic PreProcessor; FILE.xml or .sbml a model in SBML, level 2 or 3.  NAME.c and NAME.h are written,
-beside each other; without -o they are called as the model is, in the current directory.  A mechanism or a model in SBML
-with -o NAME.eq becomes an equation file, which can be edited; files that a mechanism includes are also looked for in
-FOLDER and in $KPP_HOME/models.  FILE.toml holds the coefficients of a method: NAME.c, compiled with
--shared -fPIC, is an object for costate_method_load.  With --lanes NAME.c also has maps that treat 2, 4 or 8 members of
-an ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off -fno-math-errno.  With
---program the model is written as byte code, NAME.bin, which the library runs without a compiler (costate/program.h).
-With --to-sbml it is written in SBML for other tools, as far as SBML can say it.  With --fortran there is also NAME.f90,
-a Fortran module.  With --json NAME.json says what they have, for programs that load them: the name of the model, its
-quantities with their units, its sizes.  --explain writes no file: it prints what was understood, the states and
-parameters, running costs, outputs, functions in C, events, relations, stops, conservation laws, and eigenvalues of the
-Jacobian at the start.  FILE.eq may declare functions in C: NAME.c includes their files, by their places relative to it.
-A fault is reported with file, line and column."""
+beside each other; without -o they are called as the model is, in the current directory.  A mechanism or a model in
+SBML with -o NAME.eq becomes an equation file, which can be edited; files that a mechanism includes are also looked
+for in FOLDER and in $KPP_HOME/models.  FILE.toml holds the coefficients of a method: NAME.c, compiled with -shared
+-fPIC, is an object for costate_method_load.  With --lanes NAME.c also has maps that treat 2, 4 or 8 members of an
+ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off -fno-math-errno.  With
+--program the model is written as byte code, NAME.bin, which the library runs without a compiler
+(costate/program.h).  With --to-sbml it is written in SBML for other tools, as far as SBML can say it.  With
+--fortran there is also NAME.f90, a Fortran module.  With --order 1 or 2 the maps in NAME.c have no products of
+higher order, and it compiles in less time: tangents and adjoints need 1, and 2 with Rosenbrock methods; Hessian
+products one more.  With --json NAME.json says what they have, for programs that load them: the name of the model,
+its quantities with their units, its sizes.  --explain writes no file: it prints what was understood, the states and
+parameters, running costs, outputs, functions in C, events, relations, stops, conservation laws, and eigenvalues of
+the Jacobian at the start.  FILE.eq may declare functions in C: NAME.c includes their files, by their places relative
+to it.  A fault is reported with file, line and column."""
 import sys
 from pathlib import Path
 
 from . import kinds, sbml
 from .equations import byte_code, c_file, eq_file, explain, kpp, read
+from .equations.calls import MOST_ORDERS
 from .real import Refused
 from .sbml.export import export
 
@@ -33,15 +36,18 @@ from .sbml.export import export
 MECHANISMS = (".def", ".kpp", ".eqn")
 SBML = (".xml", ".sbml")
 OPTIONS = ("--lanes", "--json", "--program", "--to-sbml", "--explain", "--fortran")       # without a value
+ORDERS = ("1", "2", "3")                     # of derivatives
 # in files that are overwritten
 MARKS = ("written by costate-model", "for costate_method_load: made by codegen", byte_code.MARK)
 BEGINNING = 400                              # characters
 
 
-def write(source, out=None, lanes=False, as_json=False, folders=(), program=False, to_sbml=False, fortran=False):
+def write(source, out=None, lanes=False, as_json=False, folders=(), program=False, to_sbml=False, fortran=False,
+          order=MOST_ORDERS):
     """Writes the files; their paths"""
     if Path(source).suffix == ".toml":
-        asked = dict(lanes=lanes, json=as_json, program=program, fortran=fortran) | {"to-sbml": to_sbml}
+        asked = dict(lanes=lanes, json=as_json, program=program, fortran=fortran) | {"to-sbml": to_sbml} | \
+            {"order": order < MOST_ORDERS}
         if any(asked.values()):
             what = next(option for option, given in asked.items() if given)
             raise Refused(f"{source}: --{what} is for models; this is a coefficient file")
@@ -51,6 +57,9 @@ def write(source, out=None, lanes=False, as_json=False, folders=(), program=Fals
         raise Refused(f"{source}: only mechanisms ({', '.join(MECHANISMS)}) and SBML models ({', '.join(SBML)}) are "
                       "written as equation files")
     model, text = read_model(source, folders)
+    model.graph.orders = order
+    if order < MOST_ORDERS and (to_equations or to_sbml or program or lanes):
+        raise Refused(f"{source}: --order is for C, without --lanes, whose maps have all products")
     if to_equations:
         return [equation_file(Path(out), text or eq_file.write(model, Path(source).name))]
     origin = Path(source).name
@@ -158,6 +167,7 @@ def taken(args, option):
 def main(args):
     args, out = taken(args, "-o")
     args, folders = taken(args, "-I")
+    args, orders = taken(args, "--order")
     out = out[-1] if out else None
     lanes, as_json, program, to_sbml, told, fortran = (option in args for option in OPTIONS)
     args = [a for a in args if a not in OPTIONS]
@@ -165,12 +175,14 @@ def main(args):
         print(__doc__, file=sys.stdout if args in (["-h"], ["--help"]) else sys.stderr)
         return 0 if args in (["-h"], ["--help"]) else 2
     try:
-        if told and (out or lanes or as_json or program or to_sbml or fortran):
+        if any(order not in ORDERS for order in orders):
+            raise Refused(f"--order {orders[-1]}: the order of derivatives is one of {', '.join(ORDERS)}")
+        if told and (out or lanes or as_json or program or to_sbml or fortran or orders):
             raise Refused(f"{args[0]}: --explain writes no file; call costate-model once more, without it")
         if told:
             print(explained(args[0], folders), end="")
         else:
-            write(args[0], out, lanes, as_json, folders, program, to_sbml, fortran)
+            write(args[0], out, lanes, as_json, folders, program, to_sbml, fortran, int((orders or ["3"])[-1]))
     except Refused as fault:
         print(fault, file=sys.stderr)
         return 1

@@ -5,8 +5,9 @@
     adjoint_tangent2  g    += gradient of w . F''(x)[dx, ex]
 
 They are nodes of one graph: the adjoint, and its tangents.  What needs derivatives that functions in C lack is left
-out: the library then says what is missing.  A product has a second version for directions in states
-alone where that saves work; gradients that are not requested are not computed."""
+out, and so are products of an order that was not asked for: the library then says what is missing.  A product has a
+second version for directions in states alone where that saves work; gradients that are not requested are not
+computed."""
 import re
 from dataclasses import dataclass, field
 
@@ -107,7 +108,7 @@ class Writer:
     def _forward(self, m, product, versions):
         if all(self.g.is_zero(a) for a in versions[INPUTS]):
             return self._zeros(m, product)
-        if self.g.lacking(versions[INPUTS]):
+        if ORDER[product] > self.g.orders or self.g.lacking(versions[INPUTS]):
             return None
         targets = {s: [Target(f"out[{k}]", "=", a) for k, a in enumerate(r)] for s, r in versions.items()}
         self._versions(m, product, targets, versions)
@@ -115,7 +116,7 @@ class Writer:
     def _backward(self, m, product, versions):
         if all(self.g.is_zero(a) for a in versions[INPUTS]):
             return self._nothing(m, product)
-        if self.g.lacking(versions[INPUTS]):
+        if ORDER[product] > self.g.orders or self.g.lacking(versions[INPUTS]):
             return None
         targets = {s: [self._gradient(key, a) for key, a in zip(self.inputs, r) if not self.g.is_zero(a)]
                    for s, r in versions.items()}

@@ -43,9 +43,11 @@ class Products:
         self.curved = any(not g.is_zero(a) for v in keys for a in g.tangent(nodes, {v: g.c(1)}))
 
     def lacks(self, order, nodes):
-        """Whether a product of this order needs derivatives that functions in C do not have, here or outside"""
+        """Whether a product of this order is not asked for, or needs derivatives that functions in C do not have, here
+        or outside"""
         g = self.g
-        return g.lacking(nodes) or any(g.functions[name].orders < order for name in g.called(self.outside))
+        return order > g.orders or g.lacking(nodes) or \
+            any(g.functions[name].orders < order for name in g.called(self.outside))
 
     def seed(self, q, spaces, mixed=False):
         """mixed: the direction dy itself has a derivative along e, that of a value outside"""

@@ -16,7 +16,7 @@ import math
 import operator
 
 from .arrays import ARRAYS, Arrays
-from .calls import COST_OF_A_CALL, Calls
+from .calls import COST_OF_A_CALL, MOST_ORDERS, Calls
 from .syntax import Fault
 
 FUNCTIONS = {"exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "sin", "cos", "tan", "asin", "acos",
@@ -42,6 +42,7 @@ class Nodes(Arrays, Calls):
     def __init__(self):
         self.nodes, self.index, self.blocks = [], {}, {}
         self.functions = {}                      # that are written in C: name: Function
+        self.orders = MOST_ORDERS                # of derivatives that printed products are to have
         self.under = []                          # the children of each node
         self.depth, self.places = [], {}         # of branches inside each other, by node; where a node came from
 

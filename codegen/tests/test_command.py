@@ -2,6 +2,7 @@
 import contextlib
 import io
 import os
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -75,11 +76,31 @@ class Command(unittest.TestCase):
             self.assertIn(said, self.run_with("decay.eq", "--fortran", more)[1])
         self.assertIn("--fortran is for models; this is a coefficient", self.run_with("rk.toml", "--fortran")[1])
 
+    def test_order(self):
+        """what has a higher one is left out, but for products that are zero"""
+        Path("quartic.eq").write_text("state x = 1, z = 2\nx' = -x^4\nz' = -z\noutput o = 3*z\n", encoding="utf-8")
+        second = {"tangent2", "adjoint_tangent"}
+        for order, more in (("1", set()), ("2", second), ("3", second | {"adjoint_tangent2"})):
+            self.assertEqual(self.run_with("quartic.eq", "--order", order), (0, ""))
+            rhs, output = re.findall(r"\.value = (?:rhs|output)_value.*?}", Path("quartic.c").read_text("utf-8"),
+                                     re.DOTALL)
+            found = set(re.findall(r"\.(\w+) = ", rhs)) - {"value", "tangent", "adjoint", "tangents", "adjoints"}
+            self.assertEqual(found, more)
+            self.assertLessEqual(second, set(re.findall(r"\.(\w+) = ", output)))
+        for wrong in ("0", "4", "two"):
+            self.assertEqual(self.run_with("quartic.eq", "--order", wrong),
+                             (1, f"--order {wrong}: the order of derivatives is one of 1, 2, 3\n"))
+        for more in (("--lanes",), ("--program",), ("--to-sbml",)):
+            self.assertIn("--order is for C, without --lanes", self.run_with("quartic.eq", "--order", "2", *more)[1])
+        self.assertIn("--order is for models", self.run_with("rk.toml", "--order", "1")[1])
+        self.assertIn("--explain writes no file", self.run_with("quartic.eq", "--order", "1", "--explain")[1])
+
     def test_manual(self):
         """describes each option"""
         manual = Path(ROOT, "packaging", "costate-model.1").read_text("utf-8").replace("\\-", "-")
         for option in command.OPTIONS:
             self.assertIn(f".B {option}\n", manual)
+        self.assertIn(".BI --order \" N\"", manual)
 
     def test_include_folders(self):
         status, said = self.run_with("mech.def")
