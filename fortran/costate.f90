@@ -334,6 +334,7 @@ module costate
         real(c_double) :: linear = 0
         real(c_double) :: repeats = 0
         real(c_double) :: softness = 0
+        real(c_double) :: smooth = 0
     end type
 
     type, bind(c) :: costate_finding                            ! of a costate_review, which is a type(c_ptr)

@@ -631,6 +631,7 @@ typedef struct {
                                            error of its gradients with respect to y0, the largest of all functionals,
                                            as sampled at a few of its steps; 0: nothing was found, or nothing could be
                                            measured (fewer than 60 steps by a method without an error estimate, ...).
+                                           With a matrix of the user's also what it makes of slow modes.
                                            costate_accuracy measures it */
     long events, guards;              /**< events that occurred; calls of guard.value */
     long located;                     /**< steps repeated to end at an event (not counted in `steps`) */
@@ -872,6 +873,8 @@ typedef struct {
                                      steps taken (see accuracy.h); NaN: it could not be estimated */
     double linear, repeats;     /**< check_matrix: relative departure from linearity; change with t and y */
     double softness;            /**< check_matrix: the largest eigenvalue; NaN: not measured */
+    double smooth;              /**< check_matrix: the relative departure from sigma M - f_y on smooth vectors, of the
+                                     one with which slow modes move most wrongly; NaN: not measured */
 } costate_report;
 
 /** Checks a map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent, second
@@ -902,7 +905,9 @@ void costate_pattern_free(costate_pattern *);
 /** Checks the matrix of the stages of a W-method that is the user's, COSTATE_LS_PRECONDITIONER or problem.jac_is_w, for
    a step of length h from y (N) at t: whether it is linear (one column or several), its transposed solve is the
    transpose, and it is the same at another t and y; and, if rhs.tangent or jac allows, whether the largest eigenvalue
-   of P^-1 (sigma M - f_y) is within the limit of the method.  costate_check_problem, which knows no preconditioner,
+   of P^-1 (sigma M - f_y) is within the limit of the method.  The report also says how exact the matrix is on smooth
+   vectors, and warns where slow modes, and with them gradients, would be wrong by more than the tolerance permits; this
+   fails nothing.  Choose y and an h as they occur in a run.  costate_check_problem, which knows no preconditioner,
    checks of W that jac does not depend on t and y.  COSTATE_CHECK_FAILED: one of them is wrong; the report says which,
    and what to do.  Other failures are those of setup and solve. */
 int costate_check_matrix(costate *, double t, double h, const double *y, const double *p, costate_report *);

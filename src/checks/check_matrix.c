@@ -5,20 +5,28 @@
        linear      check_linear (maps/check_solution.c), and several columns at once
        transpose   the same
        repeats     E^-1 a is the same after a set-up at another t and y
-       softness    the largest eigenvalue of E^-1 (sigma M - f_y), as in ros/guard.c */
+       softness    the largest eigenvalue of E^-1 (sigma M - f_y), as in ros/guard.c
+       smooth      how far it departs from sigma M - f_y on M y, f and a random lambda, made smooth; by which part rates
+                   of slow modes are wrong then, as in ros/smooth.c */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/vec.h"
 #include "checks/check.h"
+#include "maps/callbacks.h"
 #include "maps/check.h"
 #include "run/relations.h"
 #include "solver/arguments.h"
+#include "solver/options.h"
 
 /* ILU-like solvers are linear to round-off times their condition, iterations that are not linear to their tolerance */
 static const double LINEAR = 1e-9;
 static const spectrum_accuracy ENOUGH = {.first = 40, .first_most = 40, .least = 40, .most = 40, .safety = 1,
                                          .plain = 1};
+
+/* Rates may be wrong by this part, or by so many times rtol if that is less */
+static const double RATE = 0.03, RATE_TOLERANCES = 200;
+enum { SMOOTHED = 2 };                          /* y' = f_y y is once less smooth than y */
 
 typedef struct {
     costate *c;
@@ -124,13 +132,59 @@ static int check_softness(matrix_check *x)
     return 0;
 }
 
+typedef struct { const char *name; const double *v; int transpose, times, there; } smooth_vector;
+
+/* *slowest <- of the vectors, and of the parts of them that depart most, the one with which lasting modes move most
+   wrongly */
+static int worst_of(const matrix_check *x, int count, const smooth_vector *all, const char **name, smoothness *slowest)
+{
+    costate *c = x->c;
+    const record step = {.t = x->t, .h = x->h, .held = x->h, .jacobian = c->st.lin.serial, .y = x->y};
+    for (int k = 0; k < count; k++) {
+        smoothness found[2];
+        if (!all[k].there) continue;
+        memcpy(x->moved, all[k].v, (size_t)c->st.n * sizeof *x->moved);
+        TRY(c->st.F->smooth(&c->st, &step, all[k].transpose, all[k].times, x->moved, found));
+        for (int i = 0; i < 2; i++) {
+            if (found[i].lasting <= slowest->lasting) continue;
+            *slowest = found[i];
+            *name = all[k].name;
+        }
+    }
+    return 0;
+}
+
+/* Ea <- M y, Eb <- f */
+static int check_smooth(matrix_check *x)
+{
+    costate *c = x->c;
+    const costate_problem *P = &c->P;
+    const smooth_vector all[] = {{"y", x->Ea, 0, SMOOTHED, 1}, {"y'", x->Eb, 0, SMOOTHED + 1, 1},
+                                 {"lambda", x->a, 1, SMOOTHED, has_adjoint(&P->rhs) || P->jac}};
+    const char *name = "";
+    smoothness slowest = {.departure = 0};
+    if (!c->st.spectrum.v) return 0;
+    memset(x->Ea, 0, (size_t)c->st.n * sizeof *x->Ea);
+    mass_multiply(&c->maps, 0, 1, 1, x->y, x->Ea);
+    TRY(map_value(&c->maps, &c->maps.rhs, x->t, x->y, x->Eb));
+    TRY(worst_of(x, 3, all, &name, &slowest));
+    x->r->smooth = fabs(slowest.departure);
+    check_adds(x->r, "Departure on smooth vectors %.1e", x->r->smooth);
+    if (slowest.lasting > fmin(RATE, RATE_TOLERANCES * options_rtol(&c->o, c->st.n)))
+        check_adds(x->r, " (%s) WARNING: slow modes move with rates that are wrong by the part %.1e, and gradients as "
+                   "much, whatever rtol is: make the matrix more exact on smooth vectors.  ", name, slowest.lasting);
+    else check_adds(x->r, ", rates of slow modes wrong by %.1e.  ", slowest.lasting);
+    return 0;
+}
+
 static int all_checks(matrix_check *x)
 {
     TRY(set_up(x, x->t, x->y));
     TRY(check_solves(x));
     TRY(check_columns_at_once(x));
     TRY(check_repeats(x));
-    return check_softness(x);
+    TRY(check_softness(x));
+    return check_smooth(x);
 }
 
 static int check_with_memory(matrix_check *x, double *memory)

@@ -31,7 +31,8 @@ void check_clear(costate_report *r)
 {
     *r = (costate_report){.tangent = NAN, .adjoint = NAN, .tangent2 = NAN, .adjoint_tangent = NAN, .jac = NAN,
                           .transpose = NAN, .taylor = NAN, .adjoint_tangent2 = NAN, .symmetry = NAN, .hessian = NAN,
-                          .accuracy = NAN, .linear = NAN, .repeats = NAN, .softness = NAN};
+                          .accuracy = NAN, .linear = NAN, .repeats = NAN, .softness = NAN,
+                          .smooth = NAN};
 }
 
 static int array(const char *name, const double *v, int count, costate_report *r)

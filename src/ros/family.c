@@ -152,6 +152,7 @@ static const family fixed_family = {
     .longest = ros_longest,
     .keeps = ros_keeps,
     .damps = "shorter steps",
+    .smooth = ros_smooth,
     .watched = ros_watched,
     .remark = ros_guard_remark,
     SHARED

@@ -57,33 +57,6 @@ INLINE void next_point(size_t known, const stepper *c, const record *r, int i, c
     else combine_known(known, n, out, r->y, 1, i, w, r->X);
 }
 
-/* the user's matrix for r->held; it depends on nothing else, and W not on h */
-static int held_matrix(stepper *c, const record *r)
-{
-    costate_point x = point(c->maps, r->t, r->y);
-    if (c->fac->h == r->held && c->fac->serial != 0) return 0;
-    if (c->lin.serial == 0 || c->sh->matfree)
-        TRY(linearise(c->maps, r->jacobian > 0 ? r->jacobian : 1, &x, c->w, &c->lin));
-    return shifts_factor(c->sh, &c->lin, r->held, &c->fac);
-}
-
-static int matrix_of_step(stepper *c, const record *r)
-{
-    costate_point x = point(c->maps, r->t, r->y);
-    if (c->fac->h == r->h && c->fac->serial == r->jacobian) return 0;
-    if (c->lin.serial != r->jacobian) TRY(linearise(c->maps, r->jacobian, &x, c->w, &c->lin));
-    return shifts_factor(c->sh, &c->lin, r->h, &c->fac);
-}
-
-int ros_matrices(stepper *c, const record *r, const factors **f)
-{
-    *f = r->kept;
-    if (r->kept) return 0;
-    TRY(ros_holds(c) ? held_matrix(c, r) : matrix_of_step(c, r));
-    *f = c->fac;
-    return 0;
-}
-
 /* is there a term with f_t? */
 static int slopes_in_t(const stepper *c) { return !c->o->autonomous && !ros_holds(c); }
 
@@ -178,12 +151,13 @@ INLINE int forward(size_t known, stepper *c, record *r, trial *t)
     size_t n = known ? known : (size_t)c->n, nq = (size_t)c->nq;
     shared all = {NULL, slopes_in_t(c), 1 / r->h, point(c->maps, r->t, r->y)};
     double *y1 = t->y1, *err = t->err;
+    int measured = -1;                                  /* the guard is not asked */
     r->jacobian = t->serial;
     if (ros_holds(c)) r->held = t->as ? t->as->held : near(c, r->h);
     t->newton = 0;
     if (!t->as) ros_confirm_made(c, r);
     TRY(ros_matrices(c, r, &all.lu));
-    if (ros_holds(c) && !t->as) TRY(ros_guard(c, r, t));
+    if (ros_holds(c) && !t->as) TRY(ros_guard(c, r, t, &measured));
     if (!t->started && all.timed) TRY(ros_time_slope(c, r));
     t->started = 1;
     guesses_clear(&work(c)->step);       /* a recomputed step knows no other steps */
@@ -194,6 +168,7 @@ INLINE int forward(size_t known, stepper *c, record *r, trial *t)
         if (nq) TRY(quadrature(c, r, i, all.x.y, y1 + n, err + n));
     }
     next_point(known, c, r, c->s, all.x.y, y1);
+    if (measured >= 0) TRY(ros_smooth_step(c, r, y1, measured));
     if (!t->estimate) return 0;
     combine_known(known, n, err, NULL, 1, c->s, c->m->est.e, r->X);
     return filter(c, r, err);

@@ -194,12 +194,13 @@ static void lengthen(spectrum *s, double h)
     if (g->shortened > 0) g->shortened = fmax(g->shortened, part * h);
 }
 
-int ros_guard(stepper *c, const record *r, trial *t)
+int ros_guard(stepper *c, const record *r, trial *t, int *measured)
 {
     spectrum *s = &c->spectrum;
     softness *g = &s->soft;
     int due = !s->products || ++s->age >= EVERY || fabs(r->held) >= LONGER * g->h || g->cuts > 0;
-    if (!s->v || !due) return 0;
+    *measured = s->v && due;
+    if (!*measured) return 0;
     int harmful, status = spectrum_measure(c, r->t, r->y, &ENOUGH, NULL, NULL);
     if (!status) status = harms(c, r->t, r->y, &harmful);
     if (!status) status = stiffest(c, r->t, r->y);
@@ -228,4 +229,5 @@ void ros_guard_remark(const stepper *c, int failed, char *text, size_t room)
     else if (s->v && s->steps >= 10 && 2 * s->capped > s->steps)
         snprintf(text, room, "  In %ld of %ld steps h was as long as the %s allows: beyond %.2g it is too soft for "
                  "gradients.  Make it stiffer.", s->capped, s->steps, ros_matrix_name(c), s->soft.shortened);
+    else ros_smooth_remark(c, text, room);
 }

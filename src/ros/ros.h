@@ -45,7 +45,13 @@ static inline int ros_holds(const stepper *c) { return c->sh->held; }
 void ros_guard_layout(stepper *, cursor *);
 void ros_guard_ready(stepper *);
 int ros_watched(stepper *, double t, const double *y, const double *v, double *out);
-int ros_guard(stepper *, const record *, trial *);  /* before a step of a run; RETRY with a shorter h */
+/* before a step of a run; RETRY with a shorter h; *measured <- whether it has measured anything */
+int ros_guard(stepper *, const record *, trial *, int *measured);
+int ros_looks(const stepper *);                     /* smooth.c: can it be measured how exact the user's matrix is? */
+int ros_smooth(stepper *, const record *, int transpose, int times, double *v, smoothness out[2]);
+/* after the stages of a step of a run, which the guard has measured or not */
+int ros_smooth_step(stepper *, const record *, const double *y1, int measured);
+void ros_smooth_remark(const stepper *, char *text, size_t room);
 int ros_transposed(stepper *, const record *, const factors *);     /* before the first adjoint of a sweep */
 double ros_keeps(const stepper *, const record *, double *z);
 int ros_longest(stepper *, const record *, trial *, double *h);

@@ -48,7 +48,7 @@ typedef struct {                /* work space of runs */
     double *clock;              /* progress.c: 4 */
 } workspace;
 
-enum { PLACES_MOST = 8, SAMPLED = 5 + 2 * PLACES_MOST };        /* of a sweep: places where local errors are measured */
+enum { PLACES_MOST = 8, SAMPLED = 11 + 2 * PLACES_MOST };       /* of a sweep: places where local errors are measured */
 
 typedef struct {                /* work space of derivatives, for m columns */
     int columns, all;           /* all: with that of guards */

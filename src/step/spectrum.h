@@ -7,6 +7,18 @@
 struct stepper;
 struct maps;
 
+typedef struct {                /* ros/smooth.c: of the user's matrix, on one smooth vector */
+    double departure;           /* from sigma M - f_y, relative; < 0: the matrix is stiffer */
+    double rate;                /* of the vector */
+    double error, lasting;      /* the part by which rates of slow modes are wrong; without that of modes that decay */
+} smoothness;
+
+typedef struct {                /* ros/smooth.c: of the steps of a run */
+    smoothness last, worst;     /* the last measurement; the worst one of modes that a step does not damp */
+    double off;                 /* the error of y that this makes, in tolerances */
+    long age;                   /* steps since the last measurement */
+} slowness;
+
 typedef struct {                /* ros/guard.c: of the user's matrix, where rho is the eigenvalue of how soft it is */
     double limit;               /* the largest rho that the method bears */
     /* *does <- does the rho that was measured exceed the limit for the mode at hand? */
@@ -15,6 +27,8 @@ typedef struct {                /* ros/guard.c: of the user's matrix, where rho 
     double stiffest, rate;      /* of the fastest modes: what rho is the largest of, and their rate */
     int cuts;                   /* cuts of h in a row */
     double cut_h, cut_1;        /* of the last cut: h, and 1/(rho - 1) with it */
+    double t;                   /* smooth.c: of the step that is tried */
+    slowness accepted, tried;   /* up to it; and with it */
 } softness;
 
 typedef struct {

@@ -16,6 +16,19 @@ double rosenbrock_growth(const costate_method *m, double x, double s)
     return fabs(R);
 }
 
+/* |e(x)| (mathematics, eq. 6.38) */
+double rosenbrock_slow_error(const costate_method *m, double x)
+{
+    double u[STAGES_MOST], sum = 0;
+    for (int i = 0; i < m->s; i++) {
+        double rest = 0;
+        for (int j = 0; j < i; j++) rest += m->C[i * m->s + j] * u[j];
+        u[i] = x * (m->gamma * rest - 1);
+        sum += m->d[i] * u[i];
+    }
+    return fabs(1 + m->gamma * sum);
+}
+
 /* x with A x = x, by rows with pivots; A is destroyed */
 static void stability_solve(int n, double A[][STAGES_MOST], double *x)
 {

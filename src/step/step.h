@@ -197,6 +197,9 @@ struct family {
     double (*keep)(stepper *, double factor);            /* h_new/h, or 1 to keep h and the factors; may be NULL */
     /* |R| of this step for the fastest modes, and z, h times their rate; NULL: known from |R(inf)| */
     double (*keeps)(const stepper *, const record *, double *z);
+    /* with a matrix of the user's: out <- how exact it is for v (n, destroyed), which is made smooth so many times
+       before, and for the part of it for which it is least exact.  RETRY: not known.  NULL: the matrix is exact */
+    int (*smooth)(stepper *, const record *, int transpose, int times, double *v, smoothness out[2]);
     const char *damps;                                   /* what damps them better; NULL: radau2a */
     double (*loosely)(const stepper *);                  /* default of newton_tol, whatever rtol, if stages are solved
                                                             only to the accuracy of the error estimate; 0: they are not;
@@ -273,6 +276,7 @@ void dense_eval(const stepper *, const record *, double t, double *y);
 /* stability.c: |R|, by which a step multiplies y of y' = -a y */
 double implicit_growth(const costate_method *, double z);       /* sdirk, firk, ros: z = h a >= 0 */
 double rosenbrock_growth(const costate_method *, double x, double s);  /* of the user's matrix: ros/guard.c */
+double rosenbrock_slow_error(const costate_method *, double x);         /* the same: ros/smooth.c */
 
 /* norm.c */
 /* multiplies x_i by |h|^(index - 1) for index-2 unknowns, whose errors are larger by 1/h than those of the others

@@ -14,6 +14,8 @@
    Sizes are 2-norms, as in costate_accuracy.  Where r_2 is far above that of both neighbours, a place stands for a few
    steps of a transition, and is taken for one.
 
+   A matrix of the user's that is not exact on slow modes: slow_modes.c.
+
    A conserved quantity.  Where f does not depend on t, lambda^T y' is constant along the solution; an observation with
    the gradient w changes it by w^T y'.  Whatever the cause of an error, with delta for the change of lambda^T y'
    between t1 and t0,
@@ -36,6 +38,7 @@ static const double WORSE = 10;             /* times the local error of y: local
 static const double DAMPS = 0.1;            /* |R(inf)| of implicit methods that damp fast modes */
 /* A remark is made on relative errors of this size that are so many times rtol. */
 static const double LARGE = 0.03, BEYOND = 50;
+static const double SLOWLY = 10;            /* the same, of errors of slow modes, which shorter steps need not mend */
 
 /* Does what is asked for suit a run without events whose f is the same at all times? */
 static int may_conserve(const costate *c, const costate_tape *tape)
@@ -53,6 +56,7 @@ void sampled_begin(sampled *s, costate *c, const costate_tape *tape)
     *s = (sampled){.c = c, .conserves = may_conserve(c, tape), .first = all, .part = all + m, .ended = all + 2 * m,
                    .seen = all + 3 * m, .change = all + 4 * m, .r = all + 5 * m,
                    .kappa = all + (5 + PLACES_MOST) * m};
+    slow_modes_begin(&s->slow, c, tape, c->d.columns, all + (5 + 2 * PLACES_MOST) * m);
     s->places = tape->count / APART < PLACES_MOST ? tape->count / APART : PLACES_MOST;
     s->apart = s->places > 0 ? (double)tape->count / s->places : 0;
 }
@@ -269,6 +273,7 @@ int sampled_step(sampled *s, sweep_state *w, int step)
     if (step == w->tape->count - 1) TRY(begin_conserved(s, w));
     if (s->steps > 0 && !(step == s->next && follows(w, step))) s->steps = 0;
     if (s->steps >= CARRIED) TRY(measure(s, w));
+    TRY(slow_modes_step(&s->slow, w, step));
     int due = s->at < s->places && step < w->tape->count - (s->at + 0.5) * s->apart;
     int begins = s->steps == 0 && due && step > CARRIED && has_sum(c) && s->begun < 2 * s->places;
     if (s->steps == 0 && !begins) return 0;
@@ -282,9 +287,15 @@ int sampled_step(sampled *s, sweep_state *w, int step)
 
 /* ---- the result ---- */
 
-static void gradient_remark(costate *c, double error)
+/* slow: the part of slow modes */
+static void gradient_remark(costate *c, double error, double slow)
 {
-    if (error > LARGE && error > BEYOND * options_rtol(&c->o, c->st.n))
+    double rtol = options_rtol(&c->o, c->st.n);
+    if (slow >= error && slow > LARGE && slow > SLOWLY * rtol)
+        remarked(&c->v, "  The relative error of the gradient is estimated as %.2g, because the preconditioner or "
+                 "matrix W is not exact enough on slow modes: costate_check_matrix measures this.  Shorter steps may "
+                 "not help.", error);
+    else if (error > LARGE && error > BEYOND * rtol)
         remarked(&c->v, "  The relative error of the gradient is estimated as %.2g: options.gradient_control = 1 also "
                  "chooses steps for gradients, costate_accuracy measures their errors.", error);
 }
@@ -292,10 +303,14 @@ static void gradient_remark(costate *c, double error)
 int sampled_end(sampled *s, sweep_state *w)
 {
     costate *c = s->c;
-    double most = 0;
+    double most = 0, slow = 0;
     if (w->tape->count > 0) TRY(end_conserved(s, w));
-    for (int j = 0; j < w->g.m; j++) most = larger(most, larger(s->change[j], from_places(s, j)));
+    for (int j = 0; j < w->g.m; j++) {
+        most = larger(most, larger(s->change[j], from_places(s, j)));
+        slow = larger(slow, slow_modes_error(&s->slow, j));
+    }
+    most = larger(most, slow);
     c->count.gradient_error = most;
-    gradient_remark(c, most);
+    gradient_remark(c, most, slow);
     return 0;
 }

@@ -2,7 +2,7 @@
 #ifndef COSTATE_SWEEPS_SAMPLED_H
 #define COSTATE_SWEEPS_SAMPLED_H
 
-#include "solver/solver.h"
+#include "sweeps/slow_modes.h"
 
 typedef struct {
     costate *c;
@@ -16,6 +16,7 @@ typedef struct {
     double *ended, *seen;       /* m: lambda^T y' at the end of the run; what observations have added to it */
     double *change;             /* m: its relative change between both ends */
     double *r, *kappa;          /* PLACES_MOST by m */
+    slow_modes slow;
 } sampled;
 
 void sampled_begin(sampled *, costate *, const costate_tape *);
