@@ -20,6 +20,9 @@ static const double EXACT = 4 * DBL_EPSILON;
    problem, in which terms cancel: 1.5e-13 for the Oregonator.  With a wrong jac refinement still converges, or stays
    far above. */
 static const double NOISE = 1e-10;
+/* A solution by iteration whose residual is larger than round-off is as good if the next correction is below this part
+   of it: then what is left is noise, and no slow convergence.  The same bound as in stages.c. */
+static const double SETTLED = 1e-13;
 
 static int unsolved(const stage_system *s, double error)
 {
@@ -54,14 +57,28 @@ static int vanishes(size_t n, const double *b)
     return 1;
 }
 
-/* Refines one column, starting from the solution in X; this detects a wrong jac.  *exactly 0: what is left is more than
-   round-off, *error. */
-static int refine(const stage_system *s, int m, int j, const double *rhs, double *X, int *exactly, double *error)
+/* |dx|/|x| of a solution by iteration; of one by a factored matrix 0 */
+static int correction(const stage_system *s, const double *dx, const double *x, double *part)
+{
+    const stepper *c = s->c;
+    double size[2];
+    *part = 0;
+    if (!work(c)->systems.iterates) return 0;
+    TRY(space_norms(&c->maps->space, (size_t)c->m->block * (size_t)c->n, 2, work(c)->systems.weights,
+                    (const double *const[]){dx, x}, size));
+    *part = size[1] > 0 ? size[0] / size[1] : HUGE_VAL;
+    return 0;
+}
+
+/* Refines one column, starting from the solution in X; this detects a wrong jac.  left: what it leaves; residual: the
+   last correction, as a part of the solution. */
+static int refine(const stage_system *s, int m, int j, const double *rhs, double *X, gmres_result *left)
 {
     stepper *c = s->c;
     size_t len = (size_t)c->m->block * (size_t)c->n;
     double *size = work(c)->systems.column, *b = size + len, *x = b + len, *r = x + len, *dx = r + len;
     gmres_result got = {.error = HUGE_VAL, .norm = HUGE_VAL}, next = got;
+    double moved = HUGE_VAL;
     irk_gather(s, m, j, rhs, b);
     irk_gather(s, m, j, X, dx);
     memset(x, 0, len * sizeof *x);
@@ -80,14 +97,16 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
         if (got.error <= EXACT || !falls) break;
         memcpy(dx, r, len * sizeof *dx);
         TRY(work(c)->by->exact_column(s, dx));
+        TRY(correction(s, dx, x, &moved));
     }
-    *error = got.norm;
-    *exactly = got.norm <= fmax(NOISE, backward_stable(c->maps)) || most == 1;
+    *left = most > 1 ? got : (gmres_result){.error = 0};
+    left->residual = moved;
     irk_scatter(s, m, j, x, X);
     return 0;
 }
 
-/* Solves columns from j on again, by another factorisation. */
+/* Solves columns from j on again, by another factorisation: what a solution by iteration leaves may be more than the
+   round-off that refinement finds with a factored matrix. */
 static int solve_instead(const stage_system *s, int m, int j, int to, const double *rhs, double *X, int *changed)
 {
     const block_algebra *by = work(s->c)->by;
@@ -104,13 +123,12 @@ static int solve_instead(const stage_system *s, int m, int j, int to, const doub
 
 static int solve_exactly(const stage_system *s, int m, int j, int to, const double *rhs, double *X)
 {
-    double error;
-    int exactly, changed;
-    TRY(refine(s, m, j, rhs, X, &exactly, &error));
-    if (exactly) return 0;
-    TRY(solve_instead(s, m, j, to, rhs, X, &changed));
-    if (changed) TRY(refine(s, m, j, rhs, X, &exactly, &error));
-    return exactly ? 0 : unsolved(s, error);
+    int changed = 0;
+    gmres_result left;
+    TRY(refine(s, m, j, rhs, X, &left));
+    if (left.error > LEAST_BACKWARD_ERROR && left.residual > SETTLED) TRY(solve_instead(s, m, j, to, rhs, X, &changed));
+    if (changed) TRY(refine(s, m, j, rhs, X, &left));
+    return left.norm <= fmax(NOISE, backward_stable(s->c->maps)) ? 0 : unsolved(s, left.norm);
 }
 
 int irk_exact_solve(const stage_system *s, int m, int from, int to, double *X)

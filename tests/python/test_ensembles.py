@@ -66,8 +66,10 @@ def test_times_of_members():
     w_at, padded = np.cos(np.arange(9.0)).reshape(3, 3, 1), np.full((3, 3), np.nan)
     for row, times in zip(padded, OWN):
         row[:len(times)] = times
-    for way in ("called", "given"):                   # traced functions change from byte code to C between calls
+    for way in ("called", "given"):
         problem = costate.Problem(growth, **WAYS[way], **SHARP)
+        problem.ensemble((0, 1), Y0, P, w=[0.3], vy0=None if way == "called" else [0.4])
+        problem.wait()                                  # byte code and C of a traced function have bits of their own
         many = problem.ensemble((0, [2.75, 2, 3]), Y0, P, t_eval=OWN, w=[0.3], w_at=w_at, dy0=[0.4], dp=P / 5)
         again = problem.ensemble((0, np.array([2.75, 2, 3])), Y0, P, t_eval=padded, w_at=w_at, vy0=[0.4], vp=P / 5)
         assert many.at.shape == many.dy_at.shape == (3, 1, 3) and np.array_equal(many.at, again.at, equal_nan=True)
