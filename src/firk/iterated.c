@@ -88,21 +88,6 @@ static double coupling(const stage_system *s, int i, int j)
     return m->W[s->transpose ? j * m->s + i : i * m->s + j] / s->r->h;
 }
 
-/* out += A x or A^T x; pattern NULL: A is full */
-static void add_product(size_t n, const costate_pattern *pattern, const double *A, int transpose, const double *x,
-                        double *out)
-{
-    for (size_t q = 0; q < n; q++) {
-        size_t from = pattern ? (size_t)pattern->col[q] : q * n, end = pattern ? (size_t)pattern->col[q + 1] : from + n;
-        double sum = 0;
-        if (!pattern && transpose) sum = dot(n, A + from, x);
-        else if (!pattern) axpy(n, x[q], A + from, out);
-        else if (transpose) for (size_t e = from; e < end; e++) sum += A[e] * x[pattern->row[e]];
-        else for (size_t e = from; e < end; e++) out[pattern->row[e]] += A[e] * x[q];
-        out[q] += sum;
-    }
-}
-
 /* a system and how it is solved, for GMRES */
 typedef struct { const stage_system *s; const iterated *k; } iteration;
 
@@ -116,12 +101,10 @@ static int product(void *ctx, int m, const double *x, double *out)
     (void)m;                                                            /* 1 */
     memset(out, 0, (size_t)c->m->block * n * sizeof *out);
     for (int i = 0; i < c->m->block; i++, out += n) {
-        double *sum = c->maps->M ? v : out;
-        add_product(n, c->maps->pattern, jacobian_of(c, it->k, i), s->transpose, x + (size_t)i * n, out);
-        for (size_t l = 0; l < n; l++) out[l] = -out[l];
-        if (c->maps->M) memset(v, 0, n * sizeof *v);
-        for (int j = 0; j < c->m->block; j++) axpy(n, coupling(s, i, j), x + (size_t)j * n, sum);
-        if (c->maps->M) add_product(n, c->maps->pattern, c->maps->M, s->transpose, v, out);
+        memset(v, 0, n * sizeof *v);
+        for (int j = 0; j < c->m->block; j++) axpy(n, coupling(s, i, j), x + (size_t)j * n, v);
+        mass_multiply(c->maps, s->transpose, 1, 1, v, out);
+        pattern_multiply(c->n, c->maps->pattern, jacobian_of(c, it->k, i), s->transpose, -1, 1, x + (size_t)i * n, out);
     }
     return 0;
 }
@@ -181,14 +164,15 @@ void iterated_moduli(const stage_system *s, const iterated *k, const double *x, 
     size_t n = (size_t)c->n;
     double *v = work(c)->v1;
     for (int i = 0; i < c->m->block; i++) {
-        double *out = size + (size_t)i * n, *sum = c->maps->M ? v : out;
-        if (c->maps->M) memset(v, 0, n * sizeof *v);
+        double *out = size + (size_t)i * n;
+        memset(v, 0, n * sizeof *v);
         for (int j = 0; j < c->m->block; j++) {
             double w = coupling(s, i, j);
             const double *xj = x + (size_t)j * n;
-            for (size_t l = 0; l < n; l++) sum[l] += fabs(w * xj[l]);
+            for (size_t l = 0; l < n; l++) v[l] += fabs(w * xj[l]);
         }
         if (c->maps->M) add_moduli(n, c->maps->pattern, c->maps->M, s->transpose, v, out);
+        else axpy(n, 1, v, out);
         add_moduli(n, c->maps->pattern, jacobian_of(c, k, i), s->transpose, x + (size_t)i * n, out);
     }
 }

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 
 import numpy as np                                      # noqa: E402
 
-from cases import Skipped, run_all                      # noqa: E402
+from cases import Skipped, fails, run_all               # noqa: E402
 from common import close                                # noqa: E402
 from petab_problems import DECAY, EXCHANGE, decay, decay_prior, exchange, written       # noqa: E402
 import costate.petab                                    # noqa: E402
@@ -252,12 +252,7 @@ def test_wrong_files():
         raise Skipped("no PyYAML")
     for k, (changed, words) in enumerate(WRONG):
         path = written(DECAY, os.path.join(PLACE.name, f"wrong{k}"), **changed)
-        try:
-            costate.petab.load(path, **TIGHT)
-        except PetabError as error:
-            assert words in str(error), f"{words!r} is not in: {error}"
-        else:
-            raise AssertionError(f"{words!r}: nothing was said")
+        fails(PetabError, words, costate.petab.load, path, **TIGHT)
 
 
 def test_wrong_arguments():

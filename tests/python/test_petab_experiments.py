@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 
 import numpy as np                                      # noqa: E402
 
-from cases import Skipped, run_all                      # noqa: E402
+from cases import Skipped, fails, run_all               # noqa: E402
 from common import close                                # noqa: E402
 from petab_experiments import (AT_REST, CONTENTS, FILES, SEEN, VESSELS, apply, at_rest, exchanged, likelihood,    # noqa
                                model, normal)
@@ -259,36 +259,23 @@ WRONG = [
 def test_wrong_files():
     for k, (changed, words) in enumerate(WRONG):
         path = written(FILES, os.path.join(PLACE.name, f"wrong{k}"), **changed)
-        try:
-            load(f"wrong{k}", {name: open(os.path.join(os.path.dirname(path), name), encoding="utf-8").read()
-                               for name in FILES})
-        except PetabError as error:
-            assert words in str(error), f"{words!r} is not in: {error}"
-        else:
-            raise AssertionError(f"{words!r}: nothing was said")
+        changed = {name: open(os.path.join(os.path.dirname(path), name), encoding="utf-8").read() for name in FILES}
+        fails(PetabError, words, load, f"wrong{k}", changed)
 
 
 def test_wrong_targets():
     for target in ("sum", "R"):
         files = {**VESSELS, "conditions.tsv": VESSELS["conditions.tsv"].replace("wide\tV", f"wide\t{target}")}
-        try:
-            load(f"target_{target}", files)
-        except PetabError as error:
-            assert f"row 2: {target} follows from the model, by a rule or a reaction" in str(error), error
-        else:
-            raise AssertionError("nothing was said")
+        fails(PetabError, f"row 2: {target} follows from the model, by a rule or a reaction", load, f"target_{target}",
+              files)
 
 
 def test_wrong_starts():
     """Events that can occur at the start have the time 0"""
     files = with_events("false")
     files["experiments.tsv"] = files["experiments.tsv"].replace("-inf", "-1")
-    try:
-        load("wrong_starts", files)
-    except PetabError as error:
-        assert "there are events that can occur at the start, and the experiment low begins at -1" in str(error), error
-    else:
-        raise AssertionError("nothing was said")
+    fails(PetabError, "there are events that can occur at the start, and the experiment low begins at -1", load,
+          "wrong_starts", files)
     files = {**FILES, "measurements.tsv": rows("observableId experimentId time measurement", "drug . 1 1.1")}
     files["model.xml"] = files["model.xml"].replace("<cn>0.5</cn>", '<csymbol encoding="text" definitionURL="http://'
                                                     'www.sbml.org/sbml/symbols/time">t</csymbol>')
@@ -298,12 +285,8 @@ def test_wrong_starts():
 def test_changes_before_infinity():
     files = {**FILES, "measurements.tsv": rows("observableId experimentId time measurement", "lx still inf 2.1"),
              "experiments.tsv": rows("experimentId time conditionId", "still 0 usual", "still 5 slow")}
-    try:
-        load("before_infinity", files)
-    except PetabError as error:
-        assert "row 2: a measurement at infinity after the change of conditions at 5" in str(error), error
-    else:
-        raise AssertionError("nothing was said")
+    fails(PetabError, "row 2: a measurement at infinity after the change of conditions at 5", load, "before_infinity",
+          files)
 
 
 run_all(globals())
