@@ -30,6 +30,7 @@ module costate
         COSTATE_NO_LIMIT = -25
     integer(c_int), parameter :: COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2
     integer(c_int), parameter :: COSTATE_START_DEFAULT = 0, COSTATE_START_FIRE = 1, COSTATE_START_IGNORE = 2
+    integer(c_int), parameter :: COSTATE_ZERO_FALSE = 3, COSTATE_ZERO_TRUE = 4
     integer(c_int), parameter :: COSTATE_SLIDES = -2147483647
     integer(c_int), parameter :: &
         COSTATE_ERK = 0, COSTATE_SDIRK = 1, COSTATE_FIRK = 2, COSTATE_ROS = 3, COSTATE_RKC = 4, &

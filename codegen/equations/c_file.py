@@ -14,7 +14,8 @@ from .names import Names, identifier, listed, prefix, public
 from .pieces import PIECE
 from .tables import Tables, in_tables
 
-AT_START = ("", ", .at_start = COSTATE_START_FIRE", ", .at_start = COSTATE_START_IGNORE")
+AT_START = ("", ", .at_start = COSTATE_START_FIRE", ", .at_start = COSTATE_START_IGNORE",
+            ", .at_start = COSTATE_ZERO_FALSE", ", .at_start = COSTATE_ZERO_TRUE")
 
 
 def write(model, origin, stem=None, side_by_side=False, as_fortran=False):

@@ -8,13 +8,14 @@ import textwrap
 from .conservation import conservation_laws
 from .eq_file import SUM, File, value
 from .functions import ORDER
-from .model import ANY_MODE, CROSSES, FALLS, RISES
+from .model import ANY_MODE, CROSSES, FALLS, RISES, ZERO_FALSE, ZERO_TRUE
 from .start_limit import PERIODIC, STEADY
 from .stiffness import stiffness
 from .times import SLACK
 
 MOST = 72                                    # characters of an expression that are shown
 WHEN = {CROSSES: "crosses 0", RISES: "rises through 0", FALLS: "falls through 0"}
+TRUE = {(RISES, ZERO_FALSE): "> 0", (RISES, ZERO_TRUE): ">= 0", (FALLS, ZERO_FALSE): "< 0", (FALLS, ZERO_TRUE): "<= 0"}
 LIMITS = {STEADY: "in a steady state", PERIODIC: "on a periodic orbit"}
 LISTED = 8                                   # times that are shown
 
@@ -94,7 +95,8 @@ class Explanation(File):
         return "to be set" if math.isnan(number) else value(number)
 
     def event(self, e):
-        when = f"at {times(e.times)}" if e.guard is None else f"when {self.shown(e.guard)} {WHEN[e.direction]}"
+        when = f"at {times(e.times)}" if e.guard is None else \
+            f"when {self.shown(e.guard)} {TRUE.get((e.direction, e.at_start)) or WHEN[e.direction]}"
         more = "" if e.active == ANY_MODE else f" in {self.model.modes[e.active]}"
         out = [f"    {e.name}: {when}{more}" + ", the run ends" * e.terminal]
         for (space, index), a in e.jumps.items():

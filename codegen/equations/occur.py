@@ -1,8 +1,10 @@
 """Events and stops of an equation file: when they occur, and what events assign."""
-from .model import CROSSES, FALLS, RISES, START_FIRE, START_IGNORE, Event
+from .model import CROSSES, FALLS, RISES, START_FIRE, START_IGNORE, ZERO_FALSE, ZERO_TRUE, Event
 from .syntax import Fault, near
 
 AT_START = {"fires": START_FIRE, "ignored": START_IGNORE}
+# the guard of a condition a OP b is a - b
+CONDITIONS = {">": (RISES, ZERO_FALSE), ">=": (RISES, ZERO_TRUE), "<": (FALLS, ZERO_FALSE), "<=": (FALLS, ZERO_TRUE)}
 
 
 class Occurrences:
@@ -18,8 +20,7 @@ class Occurrences:
         if self.tokens.word("at"):
             self.timed.append((self.event, self.times()))
         elif self.tokens.word("when"):
-            self.guards.append((self.event, self.tokens.expression()))
-            self.event.direction = self.direction()
+            self.guards.append((self.event, self.guard()))
         else:
             raise Fault(self.tokens.place,
                         f"expected 'at' and times or 'when' and a guard, found {self.tokens.found()}")
@@ -33,6 +34,9 @@ class Occurrences:
                 mode = self.tokens.take("name", "a mode")
                 self.event.active = self.mode_number(mode)
             elif word[1] in AT_START and self.tokens.word("at") and self.tokens.word("start"):
+                if self.event.at_start in (ZERO_FALSE, ZERO_TRUE):
+                    raise Fault(word[2], "an event with a comparison occurs where that becomes true: "
+                                f"'{word[1]} at start' is for rises, falls and crosses")
                 self.event.at_start = AT_START[word[1]]
                 if self.timed and self.timed[-1][0] is self.event:
                     raise Fault(word[2], "an event at given times is applied where one of them is the start; "
@@ -51,13 +55,25 @@ class Occurrences:
             raise Fault(token[2], f"{token[1]} is not a mode" + near(token[1], self.model.modes))
         return self.model.modes.index(token[1])
 
-    def direction(self):
+    def guard(self):
+        """An expression that rises, falls or crosses zero; or a comparison, which becomes true, of which the jump may
+        leave it true"""
+        guard, op = self.tokens.expression(), self.tokens.peek()
         words = {"rises": RISES, "falls": FALLS, "crosses": CROSSES}
-        token = self.tokens.peek()
-        if token[1] not in words:
-            raise Fault(token[2], f"expected rises, falls or crosses, found {self.tokens.found()}")
+        if op[1] in words:
+            self.event.direction = words[self.tokens.next()[1]]
+            return guard
+        if op[0] not in CONDITIONS:
+            raise Fault(op[2], "expected rises, falls, crosses or a comparison (< <= > >=), found " +
+                        self.tokens.found())
         self.tokens.next()
-        return words[token[1]]
+        self.event.direction, self.event.at_start = CONDITIONS[op[0]]
+        self.event.passes = True
+        other, more = self.tokens.expression(), self.tokens.peek()
+        if more[1] in ("and", "or"):
+            raise Fault(more[2], f"an event has one comparison: instead of '{more[1]}', compare "
+                        f"{'min' if more[1] == 'and' else 'max'}(..., ...) with 0, of differences that become positive")
+        return ("binary", op[2], "-", guard, other)
 
     def times(self):
         """T, T every STEP until LAST, ...: a list of (T, STEP, LAST), of which the last two may be None"""

@@ -226,7 +226,8 @@ class Tokens:
         while self.peek()[0] in ("*", "/"):
             op = self.next()
             a = ("binary", op[2], op[0], a, self._signed())
-        if self.peek()[0] in ("number", "(") or self.peek()[0] == "name" and self.peek()[1] not in AFTER:
+        kind, text, _ = self.peek()
+        if kind in ("number", "(") or kind == "name" and text not in AFTER | BEHIND_GUARDS:
             raise Fault(self.place, f"expected an operator before {self.found()}; products are written with *")
         return a
 
@@ -328,3 +329,4 @@ class Tokens:
 
 
 AFTER = {"and", "or", "rises", "falls", "crosses", "for", "terminal", "passes", "index", "every", "until", "in"}
+BEHIND_GUARDS = {"fires", "ignored"}         # can be names

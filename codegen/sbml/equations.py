@@ -204,12 +204,17 @@ class File:
             out.append("")
             for key, term in lets:
                 out += wrapped(f"let {self.word(key)} = {self.expression(term)}")
-            when = f"when {self.expression(heading[0])} {heading[1]}" if isinstance(heading, tuple) else \
-                f"at {value(heading)}"
+            when = f"when {self.becomes(*heading)}" if isinstance(heading, tuple) else f"at {value(heading)}"
             out.append(f"event {identifier(id_, self.event_words)} {when}")
             out += [line for x, term in jump
                     for line in wrapped(f"    {self.states[x]} := {self.expression(term)}")]
         return out
+
+    def becomes(self, guard, what):
+        """The text of a - b > 0 is a > b"""
+        if what.endswith(" 0") and guard[0] == "-" and len(guard) == 3:
+            return f"{self.expression(guard[1])} {what[:-2]} {self.expression(guard[2])}"
+        return f"{self.expression(guard)} {what}"
 
     def output_lines(self):
         return ["", *(line for n, term in self.outputs

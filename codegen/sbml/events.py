@@ -7,7 +7,10 @@ from . import delays, terms
 from .cascade import Cascade
 from .terms import number
 
-LOOSE = ("<=", ">=")
+# what is written of a guard where the trigger becomes true or false, by the comparisons of the trigger: those that hold
+# where both sides are equal, those that do not, or both
+BECOMES = {True: {frozenset(): "rises passes", frozenset([True]): ">= 0", frozenset([False]): "> 0"},
+           False: {frozenset(): "falls passes", frozenset([True]): "< 0", frozenset([False]): "<= 0"}}
 
 
 class Events:
@@ -49,10 +52,23 @@ class Events:
             if not self._is_discrete(event.trigger):
                 groups.setdefault(self.guard(event.trigger, event), []).append(event)
         for guard, group in groups.items():
-            loose = all(terms.has(event.trigger, LOOSE) and not terms.has(event.trigger, ("<", ">"))
-                        for event in group)
-            yield (group[0].id, group, guard, "rises passes" + " ignored at start"*loose,
-                   Cascade(self, group[0].id, group, guard))
+            yield group[0].id, group, guard, self._becomes(True, group), Cascade(self, group[0].id, group, guard)
+
+    def _becomes(self, true, group):
+        equal = frozenset().union(*(self._equal(event.trigger) for event in group))
+        return BECOMES[true].get(equal, BECOMES[true][frozenset()])
+
+    def _equal(self, condition):
+        """Whether its comparisons of what changes between events hold where both sides are equal: a set"""
+        kind, parts = condition[0], condition[1:]
+        if self._is_discrete(condition):
+            return set()
+        if kind in terms.COMPARISONS:
+            return {kind in ("<=", ">=")}
+        if kind == "if":                     # its condition occurs in both ways
+            return {True, False}
+        parts = [terms.negated(parts[0])] if kind == "not" else parts
+        return set().union(*map(self._equal, parts))
 
     def _executions(self):
         delayed = [event for event in self.document.events if event.delay]
@@ -68,7 +84,7 @@ class Events:
         for event in self.document.events:
             if event.delay and not event.persistent and not self._is_discrete(event.trigger):
                 name, guard = f"{event.id} ends", self.guard(event.trigger, event)
-                yield name, [event], guard, "falls passes", Forgetting(event)
+                yield name, [event], guard, self._becomes(False, [event]), Forgetting(event)
 
     def _is_discrete(self, condition):
         """Whether a condition changes at events only"""

@@ -4,7 +4,7 @@ All quantities are parameters.  States have rate rules, outputs and shared parts
 SBML cannot say is refused: mass matrices, constraints and residuals, grids, modes, and events that end a run."""
 from xml.sax.saxutils import quoteattr
 
-from ..equations.model import ANY_MODE, CROSSES, FALLS, RISES, START_FIRE
+from ..equations.model import ANY_MODE, CROSSES, FALLS, RISES, START_FIRE, ZERO_TRUE
 from ..equations.names import identifier
 from ..real import Refused
 from .export_math import MATH, TIME, Formulas
@@ -94,7 +94,8 @@ class File:
             yield f"<apply><geq/>{TIME}<cn>{time!r}</cn></apply>", time != 0
         if event.guard is not None:
             guard = self.formulas.text(event.guard)
-            for direction, relation in ((RISES, "gt"), (FALLS, "lt")):
+            relations = ("geq", "leq") if event.at_start == ZERO_TRUE else ("gt", "lt")
+            for direction, relation in zip((RISES, FALLS), relations):
                 if event.direction in (CROSSES, direction):
                     yield f"<apply><{relation}/>{guard}<cn>0</cn></apply>", event.at_start != START_FIRE
 

@@ -5,7 +5,9 @@ import unittest
 
 from codegen.equations import c_file, read
 from codegen.equations.evaluate import evaluate, held
-from codegen.equations.model import CROSSES, FALLS, RISES, START_DEFAULT, START_FIRE, START_IGNORE
+from codegen.equations.explain import explain
+from codegen.equations.model import (CROSSES, FALLS, RISES, START_DEFAULT, START_FIRE, START_IGNORE, ZERO_FALSE,
+                                     ZERO_TRUE)
 from codegen.real import Refused
 
 # (text, "LINE:COLUMN: the beginning of the sentence")
@@ -47,7 +49,7 @@ FAULTS = [
     ("state v[3..1]\nv' = 1", "1:7: a vector has 1 to"),
     ("state v[1..3] = (1, 2)\nv[k]' = 1 for k = 1..3", "1:7: 2 values for 3 components"),
     ("state x\nx[1]' = 1", "2:1: x is not a vector or a field"),
-    ("state x\nx' = 1\nevent e when x\n", "3:15: expected rises, falls or crosses"),
+    ("state x\nx' = 1\nevent e when x\n", "3:15: expected rises, falls, crosses or a comparison"),
     ("state x\nx' = 1\nevent e at x\n", "3:12: x may not occur here: the times of events depend on parameters only"),
     ("state x\nx' = 1\nevent e at 1 + t\n", "3:16: t may not occur here: the times of events depend on parameters"),
     ("state x\nx' = 1\nevent e at 1, log(-1)\n", "3:15: this time is not a finite number"),
@@ -59,6 +61,11 @@ FAULTS = [
     ("state x\nx' = 1\nevent e at 0 every 1 until 9e5, 0 every 1 until 9e5\n", "3:12: more than 1000000"),
     ("state x\nx' = 1\nevent e at 1 passes fires at start\n", "3:21: an event at given times is applied where"),
     ("state x\nx' = 1\nevent e when x falls fires at the start\n", "3:22: expected 'in MODE', 'terminal', 'passes',"),
+    ("state x\nx' = 1\nevent e when x > 1 and x < 2\n", "3:20: an event has one comparison: instead of 'and', compare"),
+    ("state x\nx' = 1\nevent e when x > 1 or x < 2\n", "3:20: an event has one comparison: instead of 'or', compare"),
+    ("state x\nx' = 1\nevent e when x == 1\n", "3:16: expected rises, falls, crosses or a comparison (< <= > >=),"),
+    ("state x\nx' = 1\nevent e when x > 1 fires at start\n", "3:20: an event with a comparison occurs where that bec"),
+    ("state x\nx' = 1\nevent e when x > 1 rises\n", "3:20: expected 'in MODE', 'terminal', 'passes', 'fires at star"),
     ("state x\nx' = 1\nstop at\n", "3:8: expected an expression, found the end of the line"),
     ("state x\nx' = 1\nstop when x falls\n", "3:6: expected 'at' and times, found 'when'"),
     ("parameter T\nstate x\nx' = 1\nstop at 1, 2*T\n", "4:13: the times of stops are numbers; a time that depends on"),
@@ -247,6 +254,22 @@ class Language(unittest.TestCase):
         text = c_file.write(m, "m.eq")[0]
         for word in ("FIRE", "IGNORE"):
             self.assertEqual(text.count(f".at_start = COSTATE_START_{word}"), 1)
+
+    def test_conditions(self):
+        m = self.model("state x, y\nx' = 1\ny' = 2\nevent a when x > y^2\n  x := 0\nevent b when x <= 2*y terminal\n"
+                       "event c when x < 1 passes\nevent d when 3 >= x")
+        self.assertEqual([(e.direction, e.at_start, e.passes) for e in m.events],
+                         [(RISES, ZERO_FALSE, True), (FALLS, ZERO_TRUE, True), (FALLS, ZERO_FALSE, True),
+                          (RISES, ZERO_TRUE, True)])
+        self.assertTrue(m.events[1].terminal)
+        values = evaluate(m.graph, [e.guard for e in m.events], {("y", 0): 5.0, ("y", 1): 2.0})
+        self.assertEqual([float(x) for x in values], [1, 1, 4, -2])
+        text = c_file.write(m, "m.eq")[0]
+        self.assertEqual([text.count(f".at_start = COSTATE_ZERO_{word}") for word in ("FALSE", "TRUE")], [2, 2])
+        shown = explain(m, "m.eq")
+        for event in ("a: when x - y^2 > 0\n", "b: when x - 2*y <= 0, the run ends\n", "c: when x - 1 < 0\n",
+                      "d: when 3 - x >= 0\n"):
+            self.assertIn(event, shown + "\n")
 
     def test_stops(self):
         m = self.model("let day = 24\nstate x\nx' = 1\nstop at 5, 0 every day/2 until 3*day, 1\nstop at 5, 7")

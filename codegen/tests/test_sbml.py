@@ -267,12 +267,22 @@ class Sbml(unittest.TestCase):
         self.assertIn("P' = c*3*R/C\n", text)
 
     def test_triggers_at_the_start(self):
-        """x >= 1 is true where its guard is zero, x > 1 is not"""
-        for trigger, ignored in (("x >= 1", True), ("x > 1", False), ("x >= 1 and time > 2", False)):
-            text = self.written(model(("Parameters", parameters("false", x=1)), ("Rules", rule("rate", "x", "1")),
+        """x >= 1 is true where its guard is zero, x > 1 is not; of k, which is constant between events, that does not
+        matter"""
+        for trigger, when, ends in (("x >= 1", "x >= 1", "x < 1"), ("x > 1", "x > 1", "x <= 1"),
+                                    ("x < 1", "1 > x", "1 <= x"), ("not (x < 1)", "x >= 1", "x < 1"),
+                                    ("x >= 1 and time >= 2", "min(x - 1, t - 2) >= 0", "min(x - 1, t - 2) < 0"),
+                                    ("x >= 1 and time > 2", "min(x - 1, t - 2) rises passes",
+                                     "min(x - 1, t - 2) falls passes"),
+                                    ("x > 1 or k >= 2", "max(x - 1, if(k >= 2, 1, -1)) > 0",
+                                     "max(x - 1, if(k >= 2, 1, -1)) <= 0")):
+            text = self.written(model(("Parameters", parameters("false", x=1, k=1)), ("Rules", rule("rate", "x", "1")),
                                       ("Events", event("E", trigger, x="x/2")))).text
-            self.assertEqual("ignored at start" in text, ignored, trigger)
+            self.assertIn(f"event E when {when}\n", text)
             self.assertNotIn("let E", text)
+            text = self.written(model(("Parameters", parameters("false", x=1, k=1)), ("Rules", rule("rate", "x", "1")),
+                                      ("Events", event("E", trigger, x="x/2", delay="1", persistent="false")))).text
+            self.assertIn(f"event E_ends when {ends}\n", text)
 
     def test_long_lines(self):
         long = "parameter_with_a_long_name_" + "x"*40
@@ -285,7 +295,7 @@ class Sbml(unittest.TestCase):
         """... are executed in the order of the file"""
         both = event("E", "time > 1", x="2") + event("F", "time > 1", x="3*x", at_trigger="false")
         text = self.written(model(("Parameters", parameters("false", x=1)), ("Events", both))).text
-        self.assertIn("event E when t - 1 rises passes\n    x := 3*2\n", text)
+        self.assertIn("event E when t > 1\n    x := 3*2\n", text)
 
     def jump(self, text, name, t=0.0, **values):
         """{quantity: value} behind an event of the equation file, computed from the values before it"""
@@ -397,7 +407,7 @@ class Sbml(unittest.TestCase):
             return model(("Parameters", parameters("false", x=1, y=2)),
                          ("Events", one + event("F", "time > 1", priority="3", **more)))
         self.refused(two(x="2"), "event F: E and F become true together, have the same priority")
-        self.assertIn("event E when t - 1 rises", self.written(two(y="x")).text)      # x at the time of the trigger
+        self.assertIn("event E when t > 1\n", self.written(two(y="x")).text)      # x at the time of the trigger
         self.refused(two(y="x", at_trigger="false"), "which SBML leaves to chance")
         endless = event("E", "x < 1", x="x + 4") + event("F", "x > 3", x="x - 4") + event("G", "time > 1", x="x - 2")
         self.refused(model(("Parameters", parameters("false", x=1)), ("Events", endless)),

@@ -134,8 +134,14 @@ typedef struct {
 enum costate_modes { COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2 };
 
 /** What a guard does that is zero at t0, to round-off.  DEFAULT: its event fires if the guard moves strictly in the
-   direction of the event.  FIRE: it fires.  IGNORE: the guard is ignored until it has left zero. */
-enum costate_at_start { COSTATE_START_DEFAULT, COSTATE_START_FIRE, COSTATE_START_IGNORE };
+   direction of the event.  FIRE: it fires.  IGNORE: the guard is ignored until it has left zero.
+
+   ZERO_FALSE, ZERO_TRUE: the event fires where a condition becomes true along the solution, guard > 0, or guard >= 0
+   (direction -1: < 0, <= 0), not only at t0 but wherever the guard begins at zero.  ZERO_FALSE: it fires where the
+   guard leaves zero in its direction, even if it has rested there, or if its slope there is zero.  ZERO_TRUE: where a
+   run begins at zero, or the jump of another event leads there, the condition is true already, and it does not fire. */
+enum costate_at_start { COSTATE_START_DEFAULT, COSTATE_START_FIRE, COSTATE_START_IGNORE, COSTATE_ZERO_FALSE,
+                        COSTATE_ZERO_TRUE };
 
 /** An event of a hybrid system.  When its guard passes through zero, or at given times, the state (y, m) and the mode
    change.  The step in which a guard passes through zero is repeated with a length that makes the guard zero to

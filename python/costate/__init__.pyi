@@ -126,8 +126,8 @@ class Event:
     transition: Transition | None
     def __init__(self, guard: _Function | Map | None = None, *, times: ArrayLike | None = None,
                  jump: _Function | Map | None = None, direction: float = 0, terminal: bool = False,
-                 passes: bool = False, at_start: Literal["fire", "ignore"] | None = None, active: int | None = None,
-                 to: int | None = None, slopes: bool = False,
+                 passes: bool = False, at_start: Literal["fire", "ignore", "false", "true"] | None = None,
+                 active: int | None = None, to: int | None = None, slopes: bool = False,
                  transition: _Function | Transition | None = None) -> None: ...
 
 class Residual:

@@ -27,7 +27,8 @@ from costate.steady import SteadyState
 from costate.tracing import asked
 
 
-AT_START = {None: lib.COSTATE_START_DEFAULT, "fire": lib.COSTATE_START_FIRE, "ignore": lib.COSTATE_START_IGNORE}
+AT_START = {None: lib.COSTATE_START_DEFAULT, "fire": lib.COSTATE_START_FIRE, "ignore": lib.COSTATE_START_IGNORE,
+            "false": lib.COSTATE_ZERO_FALSE, "true": lib.COSTATE_ZERO_TRUE}
 
 
 class Event:
@@ -40,7 +41,8 @@ class Event:
     active, to  modes: in which the guard is looked at, or the times count, and that after the event; None: all, the
                 same.  The first mode is that of the option mode, 0
     at_start    what an event does whose guard is zero at t0: "fire", "ignore", or None: fire if the guard moves
-                strictly in its direction
+                strictly in its direction.  "false", "true": the event fires where the condition guard > 0, or guard >=
+                0, becomes true (direction -1: < 0, <= 0), which is false, or true, where the guard is zero
 
     Of residuals:
     slopes      True: guard and jump are functions of (t, y, yp, p), where yp is y', or a Residual

@@ -80,6 +80,12 @@ static int event_sound(verdict *v, const costate_problem *P, int k)
                     "happens.", k);
     if (e->direction < -1 || e->direction > 1)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].direction = %d: it is -1, 0 or 1.", k, e->direction);
+    if (e->at_start < COSTATE_START_DEFAULT || e->at_start > COSTATE_ZERO_TRUE)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].at_start = %d: see enum costate_at_start.", k,
+                    e->at_start);
+    if (e->at_start >= COSTATE_ZERO_FALSE && e->direction == 0)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d] is a condition (at_start), which becomes true in one "
+                    "direction of its guard: direction is 1 or -1.", k);
     if (e->from < 0 && e->from != COSTATE_ANY_MODE)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].from = %d: modes are 0 or more, or "
                     "COSTATE_ANY_MODE.", k, e->from);

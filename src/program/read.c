@@ -301,7 +301,7 @@ static void read_event(reader *r, costate_event *e, unit *u)
     e->terminal = word(r, 0, 1);
     e->passes = word(r, 0, 1);
     e->slopes = word(r, 0, 1);
-    e->at_start = word(r, COSTATE_START_DEFAULT, COSTATE_START_IGNORE);
+    e->at_start = word(r, COSTATE_START_DEFAULT, COSTATE_ZERO_TRUE);
     e->ctx = u;
     u->program = r->q;
     read_map(r, u, GUARD, &e->guard, 1, e->slopes);

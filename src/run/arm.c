@@ -153,6 +153,22 @@ static int bends(costate *c, const record *r, int k, double slope)
     return 0;
 }
 
+/* The guard of a condition waits at zero until it is more than round-off.  If the condition has become true then, its
+   event fires, unless it has just been applied. */
+static int waits(costate *c, const record *r, int k)
+{
+    guarded *g = &c->watch.guard[k];
+    const costate_event *e = &c->maps.event[k];
+    double noise;
+    g->holds = is_condition(e) && g->from_zero && !g->led ? UNTIL_IT_LEAVES : 0;
+    if (!g->holds) return 0;
+    int is_true = e->at_start == COSTATE_ZERO_TRUE || (g->turned && g->turned_at == r->t);
+    g->sign = is_true ? e->direction : -e->direction;
+    TRY(guard_noise(c, k, r->t, r->y, g->value, &noise));
+    g->band = fmax(noise, g->fired ? g->band : 0);
+    return 0;
+}
+
 static int arm_one(costate *c, const record *r, int k)
 {
     guarded *g = &c->watch.guard[k];
@@ -175,7 +191,7 @@ static int arm_one(costate *c, const record *r, int k)
         if (g->from_zero && !g->fired) TRY(bends(c, r, k, slope));
     }
     if (g->fired && g->sign == g->fired && must_turn(c, k)) return wrong_side(c, k, r->t);
-    return 0;
+    return waits(c, r, k);
 }
 
 /* The value of a relation says on which side its guard is. */

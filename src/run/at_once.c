@@ -117,19 +117,22 @@ static int probe(costate *c, run *x, double part, int *done)
     return status < 0 ? status : 0;
 }
 
-/* The direction in which the guard leaves zero, and an updated bound of its round-off. */
+/* The direction in which the guard leaves zero, and an updated bound of its round-off.  A condition depends on where
+   the guard is after a while, not on its slope, which may be round-off. */
 static int goes(costate *c, const run *x, int k, candidate *at, int *way)
 {
     guarded *g = &c->watch.guard[k];
     double slope, end;
     TRY(guard_slope(c, &x->now, k, 0, &slope));
     TRY(guard_value(c, k, x->now.end, c->work.y1, &end));
-    int flat = fabs(slope) < FLAT * fabs(end - at->e) && fabs(end - at->e) > 4 * at->zero;
+    int condition = is_condition(&c->maps.event[k]), moves = fabs(end - at->e) > 4 * at->zero;
+    int flat = moves && (condition || fabs(slope) < FLAT * fabs(end - at->e));
     at->strict = fabs(slope) > fmax(CLEAR * at->noise, STRAIGHT * fabs(end - at->e));
     if (flat) slope = end - at->e;
     g->slope = slope / x->now.h;
     g->miss = slope != 0 ? fabs(at->e / g->slope) : 0;
-    *way = fabs(slope) > at->noise || has_tangent(&c->maps.event[k].guard) ? sign_of(slope) : 0;
+    int clear = condition ? moves : fabs(slope) > at->noise || has_tangent(&c->maps.event[k].guard);
+    *way = clear ? sign_of(slope) : 0;
     at->zero = fmax(at->zero, instant(c, x) * fabs(g->slope));
     return 0;
 }
@@ -144,13 +147,22 @@ static int forced(const costate *c, int k)
 static int may_start(const costate *c, int k)
 {
     const costate_event *e = &c->maps.event[k];
-    return e->at_start != COSTATE_START_IGNORE && (e->direction != 0 || forced(c, k));
+    int ignored = e->at_start == COSTATE_START_IGNORE || e->at_start == COSTATE_ZERO_TRUE;
+    return !ignored && (e->direction != 0 || forced(c, k));
 }
 
 /* A guard that is zero at t0: does its event fire there? */
 static int starts(const costate *c, int k, const candidate *at, int way)
 {
     return may_start(c, k) && (forced(c, k) || (at->strict && c->maps.event[k].direction == way));
+}
+
+/* Does the condition of the event include zero, and hold here or before the events? */
+static int is_true(const costate *c, int k, const candidate *at)
+{
+    const costate_event *e = &c->maps.event[k];
+    int was = fabs(at->was) < HUGE_VAL && e->direction * at->was > 2 * at->zero;
+    return e->at_start == COSTATE_ZERO_TRUE && (was || e->direction * at->e >= 0);
 }
 
 /* The guard is zero and moves in direction `way`: does its event fire? */
@@ -160,6 +172,7 @@ static int fires(const costate *c, int k, const candidate *at, int way)
     int only = c->maps.event[k].direction, came = sign_of(at->came * c->in.dir);
     int continuous = fabs(at->was) <= 2 * at->zero;
     if (c->watch.starts) return starts(c, k, at, way);
+    if (is_true(c, k, at)) return 0;
     if (way == 0 || (only && only != way) || g->way == way) return 0;
     if (continuous && c->watch.rate_h == 0) return starts(c, k, at, way);   /* it was zero at t0 */
     if (continuous && g->looked_before && g->sign != 0) return way == -g->sign;
@@ -176,8 +189,9 @@ static int decide(costate *c, const run *x, int k, candidate *at, int *any)
     g->open = way == 0 || (c->watch.starts && !at->strict);
     if ((way == 0 && !forced(c, k)) || fabs(at->e) > at->zero) return 0;
     g->fires = fires(c, k, at, way);
-    if (!g->fires) g->way = way;
-    g->probed = !g->fires;
+    int waits = !g->fires && !at->strict && c->watch.rate_h == 0 && c->maps.event[k].at_start == COSTATE_ZERO_FALSE;
+    if (!g->fires && !waits) g->way = way;
+    g->probed = !g->fires && !waits;
     g->goes = way;
     if (g->fires) { g->sign = -way; g->open = 0; }
     *any |= g->fires;

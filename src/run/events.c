@@ -196,8 +196,8 @@ static int stop_here(costate *c, run *x)
     return relations_here(c, x, NULL);
 }
 
-/* Applies all events that fire or are due here, in the order of the list. */
-static int take_all(costate *c, run *x, int *any)
+/* Applies all events that fire here, in the order of the list; due: and those of given times. */
+static int take_all(costate *c, run *x, int due, int *any)
 {
     int stop = 0, cut = x->cut || c->watch.at_once;
     taking s = {.cut = x->cut, .first = -1, .start = !x->begun, .changed = stops_at(&c->maps, x->t)};
@@ -207,12 +207,13 @@ static int take_all(costate *c, run *x, int *any)
     for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].looked_before = active(c, k);
     for (int k = 0; k < c->watch.count; k++) {
         guarded *g = &c->watch.guard[k];
-        int timed = !cut && is_due(&c->maps.event[k], x->t);
+        int timed = due && !cut && is_due(&c->maps.event[k], x->t);
         int taken = (g->fires || timed) && in_mode(c, &c->maps.event[k]);
         g->fired = taken && g->fires ? -g->sign : 0;
         if (g->fired || !c->watch.at_once) g->way = g->fired;
         g->band = band(g->slope, g->miss, x->t, x->prev.h);
         if (!taken) continue;
+        if (g->fired && k < c->P.nevents) { g->turned = 1; g->turned_at = x->t; }
         if (g->fired && x->prev.corrected) TRY(widen(c, x, k));
         if (g->fired) c->watch.missed = fmax(c->watch.missed, g->miss);
         mapped instant;
@@ -239,7 +240,7 @@ static int take_with_others(costate *c, run *x, int more)
     watch *w = &c->watch;
     for (w->at_once = 1; more && !x->over && w->at_once <= MOST_STILL + w->count; w->at_once++) {
         TRY(events_at_once(c, x, &more));
-        if (more) TRY(take_all(c, x, &more));
+        if (more) TRY(take_all(c, x, 0, &more));
     }
     if (more && !x->over) return too_many_events(c, "the last of them while the time stood still");
     w->at_once = 0;
@@ -260,7 +261,7 @@ int events_at_start(costate *c, run *x, int *any)
         w->rate_h = 0;
         memcpy(w->was, c->work.y, (size_t)c->st.N * sizeof *w->was);
         TRY(guards_at_start(c, x));
-        TRY(take_all(c, x, any));
+        TRY(take_all(c, x, 1, any));
         due = *any;
     }
     if (!*any) {
@@ -272,9 +273,24 @@ int events_at_start(costate *c, run *x, int *any)
     return 0;
 }
 
-int relation_turned(costate *c, run *x)
+/* The guard of an event leaves zero, where it rested, in the step from here: the event is applied before it. */
+static int leaves_zero(costate *c, run *x)
 {
-    TRY(count_one(c, x, c->P.nevents + c->watch.turns));
+    watch *w = &c->watch;
+    guarded *g = &w->guard[w->turns];
+    int any;
+    g->fires = 1;
+    g->slope = g->miss = 0;
+    w->at_once = w->rate_h = 0;
+    memcpy(w->was, c->work.y, (size_t)c->st.N * sizeof *w->was);
+    TRY(take_all(c, x, 0, &any));
+    return take_with_others(c, x, any);
+}
+
+int guard_turned(costate *c, run *x)
+{
+    if (c->watch.turns < c->P.nevents) return leaves_zero(c, x);
+    TRY(count_one(c, x, c->watch.turns));
     c->watch.armed = 0;
     return relation_turns(c, x);
 }
@@ -285,6 +301,6 @@ int events_after_step(costate *c, run *x)
     if (c->watch.count == 0) return stop_here(c, x);
     c->watch.at_once = 0;
     TRY(stands_still(c, x));
-    TRY(take_all(c, x, &any));
+    TRY(take_all(c, x, 1, &any));
     return any ? take_with_others(c, x, any) : stop_here(c, x);
 }

@@ -12,7 +12,7 @@ void events_begin(costate *, int on, const mapped *from);   /* on: the run conti
 double next_stop(const costate *, const run *);     /* x->end, or a given time before it */
 int events_at_start(costate *, run *, int *any);
 int stop_at_start(costate *, run *);                /* a run is continued at a stop, as if it had not ended there */
-int relation_turned(costate *, run *);              /* TURNS: a relation takes its other value */
+int guard_turned(costate *, run *);         /* TURNS: a relation takes its other value, or an event is applied */
 int events_after_step(costate *, run *);            /* the events that ended it; after some the run restarts */
 
 #endif

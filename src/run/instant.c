@@ -15,6 +15,8 @@
 
 /* A slope that is smaller by this factor than before the events is round-off. */
 static const double STOPPED = 1e-7;
+/* A change of more than so many times round-off is one; two are alike if they differ by less than this part. */
+static const double CLEAR = 8, HALF = 0.5;
 
 static int still_zero(costate *c, const run *x, int k, double *level, int *zero)
 {
@@ -22,17 +24,47 @@ static int still_zero(costate *c, const run *x, int k, double *level, int *zero)
     return guard_is_zero(c, k, x->t, c->work.y, *level, c->watch.guard[k].band, zero);
 }
 
+/* The change of the guard over a step from here, and its length; *done 0: there is none. */
+static int change_ahead(costate *c, run *x, int k, int longer, double level, double *change, int *done)
+{
+    TRY(step_ahead(c, x, longer, done));
+    if (!*done) return 0;
+    TRY(guard_value(c, k, x->now.end, c->work.y1, change));
+    *change -= level;
+    return 0;
+}
+
+/* The slope with which the guard of a condition leaves zero, by two steps from here; 0: they show none, as where it
+   leaves by its curvature.  A slope changes the guard in proportion to their lengths. */
+static int slope_here(costate *c, run *x, int k, double level, double *slope, int *done)
+{
+    double first, second, noise;
+    TRY(change_ahead(c, x, k, 0, level, &first, done));
+    double h = x->now.h;
+    if (*done) TRY(change_ahead(c, x, k, 1, level, &second, done));
+    if (!*done) return 0;
+    TRY(guard_noise(c, k, x->now.end, c->work.y1, level + second, &noise));
+    double meant = second * (h / x->now.h);
+    int straight = fabs(meant) > CLEAR * noise && fabs(first - meant) < HALF * fabs(meant);
+    *slope = straight ? second / x->now.h : 0;
+    return 0;
+}
+
 /* by a short step from here, if there is one */
-static int goes_on(costate *c, run *x, int k, int *on)
+static int goes_on(costate *c, run *x, int k, double level, int *on)
 {
     guarded *g = &c->watch.guard[k];
     double slope, before = fabs(g->slope);
     int done;
     *on = 1;
-    TRY(step_ahead(c, x, 0, &done));
+    if (is_condition(&c->maps.event[k])) {
+        TRY(slope_here(c, x, k, level, &slope, &done));
+    } else {
+        TRY(step_ahead(c, x, 0, &done));
+        if (done) TRY(guard_slope(c, &x->now, k, 0, &slope));
+        if (done) slope /= x->now.h;
+    }
     if (!done) return 0;
-    TRY(guard_slope(c, &x->now, k, 0, &slope));
-    slope /= x->now.h;
     *on = sign_of(slope * c->in.dir) == -g->sign && fabs(slope) > STOPPED * before;
     if (*on) g->slope = slope;
     return 0;
@@ -43,7 +75,7 @@ int instant_needed(costate *c, run *x, int k, int timed, mapped *at, int *own)
     double level = 0;
     *own = 1;
     if (!timed) TRY(still_zero(c, x, k, &level, own));
-    if (*own && !timed) TRY(goes_on(c, x, k, own));
+    if (*own && !timed) TRY(goes_on(c, x, k, level, own));
     fresh(c, 0);
     int now = c->maps.bound.situation;
     *at = (mapped){.event = NO_LENGTH, .timed = timed, .from = now, .to = now, .t = x->t,

@@ -344,7 +344,7 @@ void run_begin(const costate *c, run *x, int predict)
 static int relations_follow(costate *c, run *x, int status)
 {
     int changed = status == TURNS;
-    if (status == TURNS) TRY(relation_turned(c, x));
+    if (status == TURNS) TRY(guard_turned(c, x));
     else if (!x->cut) TRY(relations_anew(c, x, 0, &changed));
     return changed ? begin_after_jump(c, x, x->h_free) : 0;
 }
@@ -380,6 +380,7 @@ int run_loop(costate *c, run *x)
         int status = one_step(c, x, most);
         if (status != TURNS) TRY(status);
         if (status == TURNS || x->prev.corrected) TRY(relations_follow(c, x, status));
+        if (status == TURNS && c->watch.turns < c->P.nevents) TRY(random_tangents_restart(c, x));
         if (status == TURNS) continue;
         if (x->t == x->end || (!x->cut && x->t != x->t1)) continue;
         TRY(events_after_step(c, x));

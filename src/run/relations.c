@@ -321,7 +321,7 @@ int relation_flips(costate *c, const run *x, int k, int mode, int *number)
 
 int relation_turns(costate *c, run *x)
 {
-    int before = c->maps.bound.situation, mode = c->maps.bound.mode, k = c->watch.turns, to;
+    int before = c->maps.bound.situation, mode = c->maps.bound.mode, k = c->watch.turns - c->P.nevents, to;
     guarded *g = guard_of(c, k);
     g->leaves = c->watch.turns_to;
     int again = g->turned && g->turned_at == x->t;

@@ -84,11 +84,13 @@ static int cross(costate *c, const run *x, int k, double high, double e, crossin
     return root(c, x, at, ea, e);
 }
 
+static double shortest_judged(const run *x) { return 1e4 * DBL_EPSILON * fabs(x->now.t); }
+
 /* A short step from here found the guard leaving zero to one side, but at no point of this step is it on that side: it
    has come back.  A shorter step will locate this, unless it is near round-off of t. */
 static int too_coarse(costate *c, run *x, int k)
 {
-    double h = fabs(x->now.h), least = 1e4 * DBL_EPSILON * fabs(x->now.t);
+    double h = fabs(x->now.h), least = shortest_judged(x);
     if (c->o.controller != COSTATE_FIXED && h > least) return cut_by(&x->by, 0.1, retry(&c->v, WHY_ERROR));
     if (h > least)
         return fail(&c->v, COSTATE_BAD_EVENT, "The guard of %s leaves zero at t = %.10g and comes back within a small "
@@ -110,17 +112,32 @@ static int has_left(costate *c, const run *x, int k, double theta, double e, int
     return 0;
 }
 
+/* A guard that waits at zero may leave it to one side inside the step, where it is e, and lie on the other at its end.
+   Either it comes back, or the dense output is not accurate enough: a shorter step will tell.  Where there is none, the
+   end decides. */
+static int one_sided(costate *c, run *x, int k, double theta, double e)
+{
+    guarded *g = &c->watch.guard[k];
+    if (g->holds != UNTIL_IT_LEAVES || !g->from_zero || theta == 1) return 0;
+    if (fmin(fabs(e), fabs(g->end)) <= g->band || sign_of(e) != -sign_of(g->end)) return 0;
+    if (c->o.controller != COSTATE_FIXED && fabs(x->now.h) > shortest_judged(x))
+        return cut_by(&x->by, 0.1, retry(&c->v, WHY_ERROR));
+    g->band = fabs(e);
+    return 0;
+}
+
 /* Judges one guard, which is e at theta; if it has passed zero earlier than `first`, replaces `first`. */
 static int judge_at(costate *c, run *x, int k, double theta, double e, crossing *first)
 {
     guarded *g = &c->watch.guard[k];
     crossing at = {.theta = 0};
+    TRY(one_sided(c, x, k, theta, e));
     int passed = passes(c, k, e);
     if (g->holds && g->from_zero && !g->led && fabs(e) > g->band) {
         int left;
         TRY(has_left(c, x, k, theta, e, &left));
         c->watch.turns_to = sign_of(e);
-        if ((passed || g->sign == 0) && left) return c->watch.turns = k - c->P.nevents, TURNS;
+        if ((passed || g->sign == 0) && left) return c->watch.turns = k, TURNS;
         passed = 0;
     }
     if (passed) TRY(cross(c, x, k, theta, e, &at));
@@ -141,6 +158,8 @@ static void seen(guarded *g, double theta)
     g->size = fmax(g->size, fabs(g->value));
     g->looked = theta;
     if (g->holds && g->from_zero && fabs(g->value) <= g->band) return;         /* still at zero */
+    if (g->holds == UNTIL_IT_LEAVES) g->sign = sign_of(g->value);
+    if (g->holds == UNTIL_IT_LEAVES) g->holds = 0;
     g->from_zero = g->led = 0;
 }
 

@@ -24,6 +24,7 @@ typedef struct {                /* a passage through zero between low and high, 
 
 enum { DONE_HERE = 2 };                         /* watch.done */
 enum { BEGINS = 1, GOES_ON };                   /* watch.starts: at t0; where a run is continued */
+enum { UNTIL_IT_LEAVES = 2 };                   /* guarded.holds */
 
 static inline int sign_of(double x) { return (x > 0) - (x < 0); }
 
@@ -31,6 +32,8 @@ static inline int in_mode(const costate *c, const costate_event *e)
 {
     return e->from == COSTATE_ANY_MODE || e->from == c->maps.bound.mode;
 }
+
+static inline int is_condition(const costate_event *e) { return e->at_start >= COSTATE_ZERO_FALSE; }
 
 /* the side of the guard of relation k on which its value holds; 0: that of a sign at zero holds on none */
 static inline int relation_side(const costate *c, int k)

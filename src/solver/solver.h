@@ -102,8 +102,10 @@ typedef struct guarded {
     int lowered;                /* of a relation whose guard rests there: it has been given the value of zero */
     int way;                    /* direction in which it passed zero at this time, in any mode; 0: it did not */
     double drift;               /* of a relation along which the solution slides: how far it may be from zero */
-    int holds;                  /* of a relation, whose value says on which side it is: its sign */
-    int turned;                 /* its relation has changed at the start of the step from turned_at */
+    int holds;                  /* its sign: 1: that of a relation, whose value says on which side it is; 2: that of a
+                                   condition, until it has left zero */
+    int turned;                 /* its relation has changed at the start of the step from turned_at, or its event was
+                                   applied there */
     double turned_at;
     int looked_before;          /* it was active in the mode before the last event */
 } guarded;
@@ -124,8 +126,7 @@ typedef struct {
     int at_once;                /* rounds of events at the same time so far */
     int starts;                 /* not 0: guards are looked at that are zero at the start (run/watch.h) */
     int *values, *flips;        /* nrelations each: values that are being determined, how often each was flipped */
-    int turns, turns_to;        /* the relation that takes its other value at the start of this step; the side of its
-                                   guard then */
+    int turns, turns_to;        /* the guard that leaves zero in this step, where it rested; its side then */
     long stamp;                 /* of the run that ended here: events at its end have not been applied */
     int still;                  /* number of consecutive events without progress in time */
     double patience;            /* events of one time may be apart by this times the round-off of time */

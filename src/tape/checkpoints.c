@@ -79,13 +79,14 @@ static int checkpoints_begin(const stepper *c, costate_tape *t)
                 tape_base(t) + x->owned.bytes + 2 * state_bytes(x) + block_bytes(x));
 }
 
-/* A run that is continued may begin where a block began in which no step was accepted, with the same state.  A new y'
-   is kept with the block. */
+/* A block in which no step was accepted is begun again: where a run is continued, with the same state, and where an
+   event was applied before its first step.  A new y' is kept with the block. */
 static int read_fresh(const stepper *c, costate_tape *t, const double *y, const double *yp)
 {
     checkpoints *x = t->own;
     void *list = x->blocks;
     if (x->count > 0 && x->blocks[x->count - 1].first == t->count) x->count--;
+    if (x->holds > 0 && x->at[x->holds - 1] == x->count) state_drop(x, x->holds - 1);
     if (!longer(&list, x->count, &x->room, 16, sizeof *x->blocks, &x->owned.bytes)) return blocks_no_memory(c);
     x->blocks = list;
     block *b = &x->blocks[x->count];

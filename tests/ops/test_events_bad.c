@@ -42,6 +42,12 @@ static void fields(void **state)
     REFUSED(w.event[0].to = -1, COSTATE_BAD_ARGUMENT, "event[0].to");
     REFUSED(w.event[0].to = -3, COSTATE_BAD_ARGUMENT, "event[0].to");
     REFUSED(w.event[0].direction = 2, COSTATE_BAD_ARGUMENT, "event[0].direction");
+    REFUSED(w.event[0].at_start = -1, COSTATE_BAD_ARGUMENT, "event[0].at_start = -1");
+    REFUSED(w.event[0].at_start = 5, COSTATE_BAD_ARGUMENT, "event[0].at_start = 5");
+    REFUSED((w.event[0].at_start = COSTATE_ZERO_FALSE, w.event[0].direction = 0), COSTATE_BAD_ARGUMENT,
+            "event[0] is a condition");
+    REFUSED((w.event[0].at_start = COSTATE_ZERO_TRUE, w.event[0].direction = 0), COSTATE_BAD_ARGUMENT,
+            "event[0] is a condition");
     REFUSED(w.P.event = NULL, COSTATE_BAD_ARGUMENT, "problem.event is NULL");
     REFUSED(w.P.nevents = -1, COSTATE_BAD_ARGUMENT, "nevents");
     REFUSED(w.P.nm = -1, COSTATE_BAD_ARGUMENT, "nm");

@@ -552,6 +552,9 @@ static void at_the_start(void **state)
         {-1, COSTATE_START_DEFAULT, 0, 0, 0}, {-1, COSTATE_START_DEFAULT, 0, 1, 0}, {1, COSTATE_START_DEFAULT, 0, 1, 0},
         {-1, COSTATE_START_FIRE, 0, 1, 1},
         {-1, COSTATE_START_DEFAULT, -1, 0, 0}, {1, COSTATE_START_DEFAULT, -1, 0, 1},
+        {-1, COSTATE_ZERO_FALSE, 1, 0, 1}, {-1, COSTATE_ZERO_TRUE, 1, 0, 0}, {-1, COSTATE_ZERO_FALSE, 0, 0, 0},
+        {-1, COSTATE_ZERO_FALSE, 0, 1, 1}, {-1, COSTATE_ZERO_TRUE, 0, 1, 0}, {1, COSTATE_ZERO_FALSE, 0, 1, 0},
+        {1, COSTATE_ZERO_FALSE, 1, 0, 0}, {1, COSTATE_ZERO_TRUE, -1, 0, 0}, {1, COSTATE_ZERO_FALSE, -1, 0, 1},
     };
     for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
         whole x;

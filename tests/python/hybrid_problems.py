@@ -136,6 +136,86 @@ z' = -x'
 y' = 1 + k*sign(x) + 2*k*sign(z) + if(x <= 0, a, x)
 """.replace("-x'", "if(t < 1, 0, -a)"), 2, lambda a, k: 1 + a + 1 - k + a / 2)
 
+# ---- events with conditions ----
+
+problem("conditions of what rests until a time", """
+parameter T = 1.3, a = 0.7, k = 3
+state x = 0, z = 0, u = 0, y = 0
+x' = if(t > T, a, 0)
+z' = if(t > T, a*(t - T), 0)
+u' = if(t > T, a*square(t - T), 0)
+y' = 1
+event moves when x > 0
+    y := y + k*t
+event bends when -z < 0
+    y := y + t^2
+event bends_more when u > 0
+    y := y + t^3
+event there_already when x >= 0
+    y := -100
+event there_too when -z <= 0
+    y := -100
+event there_too_late when u >= 0
+    y := -100
+""".replace("square(t - T)", "(t - T)^2"), 3, lambda T, a, k: 3 + k * T + T**2 + T**3)
+
+problem("conditions of what bends away from zero at the start", """
+parameter a = 0.7, k = 3
+state x = 0, u = 0, y = 0
+x' = a*t
+u' = -a*t^2
+y' = 1
+event bends when x > 0
+    y := y + k
+event bends_down when u < 0
+    y := y + 2*k + t
+event there_already when x >= 0
+    y := -100
+event other_side when u > 0
+    y := -100
+""", 3, lambda a, k: 3 + 3 * k)
+
+problem("conditions of what another event sets to zero", """
+parameter c = 1.5, k = 2
+state x = 0, y = 0
+x' = 1
+y' = 1
+event raises at 1
+    x := c
+event lowers at 3
+    x := c
+event empties at 3.25
+    x := 0
+event strict when x > c
+    y := y + k*t
+event equal when c <= x
+    y := y + 10*k*t
+""", 5, lambda c, k: 5 + k * (4 + 3.25 + c) + 10 * k * (3.25 + c))
+
+problem("conditions of what comes back after a rest", """
+parameter c = 0.4, a = 0.8, b = 1.1, k = 2
+state x = c, y = 0
+x' = if(t < 1, 0, if(t < 2, -a, b))
+y' = 1
+event strict when x > c
+    y := y + k*t
+event equal when x >= c
+    y := y + t^2
+""", 4, lambda c, a, b, k: 4 + k * (2 + a / b) + (2 + a / b)**2)
+
+problem("a condition that an event sets to zero at a time that moves", """
+parameter c = 1.5, a = 1.2, T = 1.7, k = 2
+state x = 2, y = 0
+x' = a
+y' = 1
+event lowers when t > T
+    x := c
+event strict when x > c
+    y := y + k*t
+event equal when x >= c
+    y := -100
+""", 3, lambda c, a, T, k: 3 + k * T)
+
 # ---- relays, thermostats ----
 
 
