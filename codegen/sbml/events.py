@@ -65,9 +65,8 @@ class Events:
             return set()
         if kind in terms.COMPARISONS:
             return {kind in ("<=", ">=")}
-        if kind == "if":                     # its condition occurs in both ways
+        if kind in ("if", "not"):            # its condition occurs in both ways
             return {True, False}
-        parts = [terms.negated(parts[0])] if kind == "not" else parts
         return set().union(*map(self._equal, parts))
 
     def _executions(self):

@@ -1,18 +1,19 @@
 /* test_event_conditions.c - events that are conditions, x > c and x >= c (x' = way * rate, both mirrored by way = -1),
    where x rests at c, leaves it by its curvature, or is set to c by another event:
 
-       z' = 1,   z <- z + k t where the condition becomes true          p = (T, a, c, k)
+       z' = 1,   z <- z + k t where the condition becomes true          p = (T, a, c, k, s), s = c
 
    z at the end, its gradient by tangents and adjoints, and the number of events are those of closed forms, with all
    stages on the tape and with checkpoints. */
+#include <float.h>
 #include "common.h"
 
-enum { N = 2, NP = 4 };
-enum { T, A, C, K };
+enum { N = 2, NP = 5 };
+enum { T, A, C, K, S };
 enum rate { STEP, BEND, LATE_BEND, CUBE, RISE, FALL, BACK };       /* 0, a behind T; a t; a (t - T) and its square
                                                                       behind T; a; -a; -a, a behind T */
 
-typedef struct { double way; int rate; } context;
+typedef struct { double way; int rate, low; } context;             /* low: x is set to s less some round-off */
 
 /* x' and its derivatives with respect to T and a; relation[0]: t > T */
 static double rate_of(const costate_point *x, const context *c, double *by_T, double *by_a)
@@ -145,20 +146,21 @@ static int adds_adjoint(const costate_point *x, const double *w, const costate_g
 
 static int sets(const costate_point *x, double *out, void *ctx)
 {
-    out[0] = ((const context *)ctx)->way * x->p[C];
+    const context *c = ctx;
+    out[0] = c->way * (x->p[S] - (c->low ? DBL_EPSILON * x->p[S] : 0));
     out[1] = x->y[1];
     return 0;
 }
 static int sets_tangent(const costate_point *x, const costate_point *d, double *out, void *ctx)
 {
-    out[0] = d->p ? ((const context *)ctx)->way * d->p[C] : 0;
+    out[0] = d->p ? ((const context *)ctx)->way * d->p[S] : 0;
     out[1] = d->y ? d->y[1] : 0;
     return (void)x, 0;
 }
 static int sets_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
     if (g->y) g->y[1] += w[1];
-    if (g->p) g->p[C] += ((const context *)ctx)->way * w[0];
+    if (g->p) g->p[S] += ((const context *)ctx)->way * w[0];
     return (void)x, 0;
 }
 
@@ -166,20 +168,30 @@ static int sets_adjoint(const costate_point *x, const double *w, const costate_g
 
 typedef struct { double t, d; } moment;
 
-/* x0: x - c at t = 0; set: when an event sets x to c: 0 not, -1 at T, else at this time */
-static const struct { const char *say; int rate; double x0, set; moment strict[2], equal[2]; } cases[] = {
-    {"rests until T", STEP, 0, 0, {{1.3, 1}}, {{0, 0}}},
-    {"bends away at T", LATE_BEND, 0, 0, {{1.3, 1}}, {{0, 0}}},
-    {"bends away at T, like a cube", CUBE, 0, 0, {{1.3, 1}}, {{0, 0}}},
-    {"bends away at the start", BEND, 0, 0, {{1e-300, 0}}, {{0, 0}}},
-    {"leaves at the start", RISE, 0, 0, {{1e-300, 0}}, {{0, 0}}},
-    {"falls", FALL, 0, 0, {{0, 0}}, {{0, 0}}},
-    {"falls, and comes back", BACK, 0, 0, {{2.6, 2}}, {{2.6, 2}}},
-    {"is set from below at T", RISE, -2, -1, {{1.3, 1}}, {{0, 0}}},
-    {"is set from above at T", RISE, 0.5, -1, {{1.3, 1}}, {{0, 0}}},
-    {"is set from above at 0.7", RISE, 0.5, 0.7, {{0.7, 0}}, {{0, 0}}},
-    {"is set from above, and rests until T", STEP, 0.5, 0.7, {{1.3, 1}}, {{0, 0}}},
-    {"is set from below, falls, and comes back", BACK, -0.1, 0.5, {{2.1, 2}}, {{2.1, 2}}},
+/* x0: x - c at t = 0; set: when an event sets x to s: AT_T, or this time; own: the time of x > c (2: and of x >= c)
+   depends on s, as it is that time + (c - s)/a */
+enum { NEVER = -2, AT_T = -1 };
+static const struct {
+    const char *say;
+    int rate;
+    double x0, set;
+    int low, own;
+    moment strict, equal;
+} cases[] = {
+    {"rests until T", STEP, 0, NEVER, 0, 0, {1.3, 1}, {0, 0}},
+    {"bends away at T", LATE_BEND, 0, NEVER, 0, 0, {1.3, 1}, {0, 0}},
+    {"bends away at T, like a cube", CUBE, 0, NEVER, 0, 0, {1.3, 1}, {0, 0}},
+    {"bends away at the start", BEND, 0, NEVER, 0, 0, {1e-300, 0}, {0, 0}},
+    {"leaves at the start", RISE, 0, NEVER, 0, 0, {1e-300, 0}, {0, 0}},
+    {"falls", FALL, 0, NEVER, 0, 0, {0, 0}, {0, 0}},
+    {"falls, and comes back", BACK, 0, NEVER, 0, 0, {2.6, 2}, {2.6, 2}},
+    {"is set from below at the start, and bends away", BEND, -0.2, 0, 0, 0, {1e-300, 0}, {0, 0}},
+    {"is set from below at T", RISE, -2, AT_T, 0, 1, {1.3, 1}, {0, 0}},
+    {"is set from above at T", RISE, 0.5, AT_T, 0, 1, {1.3, 1}, {0, 0}},
+    {"is set from above at 0.7", RISE, 0.5, 0.7, 0, 1, {0.7, 0}, {0, 0}},
+    {"is set from above at 0.7, to round-off", RISE, 0.5, 0.7, 1, 1, {0.7, 0}, {0, 0}},
+    {"is set from above, and rests until T", STEP, 0.5, 0.7, 0, 1, {1.3, 1}, {0, 0}},
+    {"is set from below, falls, and comes back", BACK, -0.1, 0.5, 0, 2, {2.1, 2}, {2.1, 2}},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -187,7 +199,7 @@ typedef struct { context ctx; costate_relation relation; costate_event event[2];
 
 static void pose(model *m, int number, double way, int at_start)
 {
-    *m = (model){.ctx = {way, cases[number].rate}, .set = cases[number].set};
+    *m = (model){.ctx = {way, cases[number].rate, cases[number].low}, .set = cases[number].set};
     const costate_map after = {.value = later, .tangent = later_tangent, .adjoint = later_adjoint};
     m->relation = (costate_relation){.guard = after};
     m->event[0] = (costate_event){.guard = {.value = above, .tangent = above_tangent, .adjoint = above_adjoint},
@@ -196,7 +208,7 @@ static void pose(model *m, int number, double way, int at_start)
     m->event[1] = (costate_event){.jump = {.value = sets, .tangent = sets_tangent, .adjoint = sets_adjoint}};
     if (m->set < 0) { m->event[1].guard = after; m->event[1].direction = m->event[1].passes = 1; }
     else { m->event[1].times = &m->set; m->event[1].ntimes = 1; }
-    m->P = (costate_problem){.n = N, .np = NP, .ctx = &m->ctx, .nevents = m->set == 0 ? 1 : 2, .event = m->event,
+    m->P = (costate_problem){.n = N, .np = NP, .ctx = &m->ctx, .nevents = m->set == NEVER ? 1 : 2, .event = m->event,
                              .nrelations = 1, .relation = &m->relation,
                              .rhs = {.value = rhs, .tangent = rhs_tangent, .adjoint = rhs_adjoint,
                                      .tangent2 = rhs_tangent2, .adjoint_tangent = rhs_adjoint_tangent}};
@@ -209,7 +221,7 @@ static void close_to(const char *say, int number, double got, double wanted)
 
 static int count(int event, double t, const double *y, const double *after, void *ctx)
 {
-    *(int *)ctx += event == 0;
+    ((int *)ctx)[event]++;
     return (void)t, (void)y, (void)after, 0;
 }
 
@@ -218,19 +230,22 @@ static void one(const costate_method *method, int number, double way, int strict
     static const double END = 3;
     model m;
     pose(&m, number, way, strict ? COSTATE_ZERO_FALSE : COSTATE_ZERO_TRUE);
-    int fired = 0;
-    costate_options o = {.on_event = count, .on_event_ctx = &fired, .rtol = 1e-6, .atol = 1e-8,
+    int fired[2] = {0};
+    costate_options o = {.on_event = count, .on_event_ctx = fired, .rtol = 1e-6, .atol = 1e-8,
                          .storage = storage, .checkpoints = 40, .spectral_bound = 1};
-    double p[NP] = {1.3, 0.8, 0.4, 2}, y[N] = {way * (p[C] + cases[number].x0), 0}, lambda[N] = {0, 1}, mu[NP] = {0};
-    const moment *when = strict ? cases[number].strict : cases[number].equal;
+    double p[NP] = {1.3, 0.8, 0.4, 2, 0.4}, y[N] = {way * (p[C] + cases[number].x0), 0}, lambda[N] = {0, 1}, mu[NP] = {0};
+    moment when = strict ? cases[number].strict : cases[number].equal;
     costate *c = new_for_test(method, &m.P, &o);
     costate_tape *tape = costate_tape_new();
     CHECK_OK(c, costate_integrate(c, 0, END, y, p, tape));
-    close_to("z", number, y[1], END + p[K] * when->t);
-    assert_int_equal(fired, when->t > 0);
+    close_to("z", number, y[1], END + p[K] * when.t);
+    assert_int_equal(fired[0], when.t > 0);
+    assert_int_equal(fired[1], m.set != NEVER);
     CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, mu, NULL, NULL));
-    close_to("its gradient by T", number, mu[T], p[K] * when->d);
-    close_to("its gradient by k", number, mu[K], when->t);
+    close_to("its gradient by T", number, mu[T], p[K] * when.d);
+    close_to("its gradient by k", number, mu[K], when.t);
+    close_to("its gradient by s", number, mu[S],
+             cases[number].own > !strict ? -p[K] / p[A] : 0);
     for (int j = 0; j < NP; j++) {
         double V[N] = {0}, dp[NP] = {0};
         dp[j] = 1;
@@ -242,12 +257,16 @@ static void one(const costate_method *method, int number, double way, int strict
     costate_free(c);
 }
 
+/* Near a cube's zero the error of methods of low order is as large as the cube.  Their first step is of one sign only
+   where that step is not short, as with fixed steps. */
 static void conditions(void **state)
 {
     costate_method_info info = method_info(*state);
+    int cubes = info.order > 4, one_step = info.order == 3 && !info.embedded;
     for (int number = 0; number < CASES; number++)
-        for (int k = 0; k < 8 && (cases[number].rate != CUBE || info.order > 4); k++)
-            one(*state, number, k & 1 ? 1 : -1, k & 2, k & 4 ? COSTATE_CHECKPOINTS : COSTATE_ALL_STAGES);
+        for (int k = 0; k < 8; k++)
+            if (cases[number].rate != CUBE || cubes || (one_step && k & 2))
+                one(*state, number, k & 1 ? 1 : -1, k & 2, k & 4 ? COSTATE_CHECKPOINTS : COSTATE_ALL_STAGES);
 }
 
 int main(void) { return run_by_kind("conditions", conditions); }
