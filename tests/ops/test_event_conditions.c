@@ -232,7 +232,8 @@ static void one(const costate_method *method, int number, double way, int strict
     pose(&m, number, way, strict ? COSTATE_ZERO_FALSE : COSTATE_ZERO_TRUE);
     int fired[2] = {0};
     costate_options o = {.on_event = count, .on_event_ctx = fired, .rtol = 1e-6, .atol = 1e-8,
-                         .storage = storage, .checkpoints = 40, .spectral_bound = 1};
+                         .storage = storage, .checkpoints = 40, .spectral_bound = 1,
+                         .h0 = storage == COSTATE_CHECKPOINTS ? 0.1 : 0};
     double p[NP] = {1.3, 0.8, 0.4, 2, 0.4}, y[N] = {way * (p[C] + cases[number].x0), 0}, lambda[N] = {0, 1}, mu[NP] = {0};
     moment when = strict ? cases[number].strict : cases[number].equal;
     costate *c = new_for_test(method, &m.P, &o);
