@@ -186,6 +186,7 @@ static const struct {
     {"falls", FALL, 0, NEVER, 0, 0, {0, 0}, {0, 0}},
     {"falls, and comes back", BACK, 0, NEVER, 0, 0, {2.6, 2}, {2.6, 2}},
     {"is set from below at the start, and bends away", BEND, -0.2, 0, 0, 0, {1e-300, 0}, {0, 0}},
+    {"is set to where it is, and bends away", BEND, 0, 0, 0, 0, {1e-300, 0}, {0, 0}},
     {"is set from below at T", RISE, -2, AT_T, 0, 1, {1.3, 1}, {0, 0}},
     {"is set from above at T", RISE, 0.5, AT_T, 0, 1, {1.3, 1}, {0, 0}},
     {"is set from above at 0.7", RISE, 0.5, 0.7, 0, 1, {0.7, 0}, {0, 0}},
