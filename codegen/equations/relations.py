@@ -24,9 +24,13 @@ def conditions_to_relations(model, kinks):
     """kinks: also abs, min and max, which leave the right-hand side continuous"""
     g = model.graph
     roots, count = model.kinetics() + model.cost_nodes, len(model.states)
-    held = Maker(model, roots, kinks).rebuilt(roots)
+    maker = Maker(model, roots, kinks)
+    held = maker.rebuilt(roots)
     if model.relations:
         model.equations, model.cost_nodes, model.reactions = held[:count], held[count:], []
+    for event in model.events:
+        if event.guard is not None:
+            event.guard = maker.smooth(event.guard)
 
 
 def comparisons(g, condition):
@@ -128,6 +132,29 @@ class Maker:
                 g.places.setdefault(new[a], g.places[a])
         return [new[r] for r in roots]
 
+    def smooth(self, guard):
+        """The guard of an event, in which abs, min and max become relations: it may rest at zero on one side of a kink.
+        A condition of `if` stays, as an event occurs where the guard jumps through zero."""
+        g, new = self.g, {}
+        for a in g.order([guard]):
+            key, below = g.nodes[a], [new[b] for b in g.children(a)]
+            if key[0] in LEAVES:
+                new[a] = a
+            elif key[0] == "sel" and is_extreme(g, a):
+                new[a] = g.sel(self.kink(g.nodes[key[1]][1], *(new[b] for b in g.nodes[key[1]][2:])), *below[1:])
+            elif key[0] == "f" and key[1] == "fabs" and self.bends(*below):
+                new[a] = g.sel(self.held("<", below[0], g.c(0)), g.neg(below[0]), below[0])
+            else:
+                new[a] = g.again(a, below)
+        return new[guard]
+
+    def bends(self, *nodes):
+        return self.moves(nodes) and not limits(self.g, nodes)
+
+    def kink(self, op, a, b):
+        g = self.g
+        return self.held(op, a, b) if self.bends(a, b) and g.const(g.sub(a, b)) is None else g.cmp(op, a, b)
+
     def partly(self, a, plain, new):
         """The condition a, in which some comparisons stay"""
         g, key = self.g, self.g.nodes[a]
@@ -164,8 +191,10 @@ class Maker:
 
     def may_hold(self, at, nodes):
         """Is their difference a guard?  at: the node that they are below"""
-        moves = self.g.variables(nodes, "y", "t") and not self.g.variables(nodes, "yp")
-        return moves and (at in self.always or not limits(self.g, nodes))
+        return self.moves(nodes) and (at in self.always or not limits(self.g, nodes))
+
+    def moves(self, nodes):
+        return self.g.variables(nodes, "y", "t") and not self.g.variables(nodes, "yp")
 
     def relation(self, guard, kind):
         if (guard, kind) not in self.of:

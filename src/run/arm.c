@@ -125,7 +125,7 @@ static double same_start(const costate *c, const guarded *g, const record *r)
 /* A guard that is not small relative to its earlier values is not zero. */
 static int may_be_zero(const guarded *g)
 {
-    return g->value == 0 || g->fired || g->size == 0 || fabs(g->value) <= 1e-9 * g->size;
+    return g->value == 0 || g->fired || g->size == 0 || fabs(g->value) <= fmax(1e-9 * g->size, g->rest);
 }
 
 int guard_is_zero(costate *c, int k, double t, const double *y, double e, double band, int *zero)
@@ -165,7 +165,7 @@ static int waits(costate *c, const record *r, int k)
     int is_true = e->at_start == COSTATE_ZERO_TRUE || (g->turned && g->turned_at == r->t);
     g->sign = is_true ? e->direction : -e->direction;
     TRY(guard_noise(c, k, r->t, r->y, g->value, &noise));
-    g->band = fmax(noise, g->fired ? g->band : 0);
+    g->band = fmax(fmax(noise, g->rest), g->fired ? g->band : 0);
     return 0;
 }
 
@@ -186,7 +186,8 @@ static int arm_one(costate *c, const record *r, int k)
         TRY(guard_slope(c, r, k, 0, &slope));
         double zero = same_start(c, g, r) * fabs(slope / r->h);
         g->from_zero = g->value == 0 || fabs(g->value) <= fmax(zero, g->fired ? g->band : 0);
-        if (!g->from_zero && g->fired) TRY(guard_is_zero(c, k, r->t, r->y, g->value, 0, &g->from_zero));
+        if (!g->from_zero && (g->fired || is_condition(&c->maps.event[k])))
+            TRY(guard_is_zero(c, k, r->t, r->y, g->value, g->rest, &g->from_zero));
         if (g->from_zero) g->sign = sign_of(slope);
         if (g->from_zero && !g->fired) TRY(bends(c, r, k, slope));
     }

@@ -23,14 +23,14 @@ void events_begin(costate *c, int on, const mapped *from)
     int here = on && w->stamp == c->stamp;       /* it continues the last run of this solver */
     w->armed = w->still = 0;
     w->done = from && from->event >= 0;
-    w->taken = w->at_once = 0;
+    w->taken = w->at_once = w->open = 0;
     w->missed = 0;
     if (!here) w->rate_h = 0;
     for (int k = 0; k < w->count; k++) {
         guarded *g = &w->guard[k];
         int this_one = from && from->event == k && !from->timed;
         g->fires = g->fires && here;
-        g->size = 0;
+        g->size = g->rest = 0;
         g->fired = this_one ? sign_of(from->slope * c->in.dir) : 0;
         g->band = this_one ? band(from->slope, from->miss, from->t, 0) : 0;
         g->probed = g->turned = 0;
@@ -196,6 +196,19 @@ static int stop_here(costate *c, run *x)
     return relations_here(c, x, NULL);
 }
 
+/* An event is not applied twice at one time; the guard of a condition may rest here, within what it is off zero. */
+static int note_fired(costate *c, const run *x, int k)
+{
+    guarded *g = &c->watch.guard[k];
+    double e;
+    g->turned = 1;
+    g->turned_at = x->t;
+    if (!is_condition(&c->maps.event[k])) return 0;
+    TRY(guard_value(c, k, x->t, c->work.y, &e));
+    g->rest = 2 * fabs(e);
+    return 0;
+}
+
 /* Applies all events that fire here, in the order of the list; due: and those of given times. */
 static int take_all(costate *c, run *x, int due, int *any)
 {
@@ -213,7 +226,7 @@ static int take_all(costate *c, run *x, int due, int *any)
         if (g->fired || !c->watch.at_once) g->way = g->fired;
         g->band = band(g->slope, g->miss, x->t, x->prev.h);
         if (!taken) continue;
-        if (g->fired && k < c->P.nevents) { g->turned = 1; g->turned_at = x->t; }
+        if (g->fired && k < c->P.nevents) TRY(note_fired(c, x, k));
         if (g->fired && x->prev.corrected) TRY(widen(c, x, k));
         if (g->fired) c->watch.missed = fmax(c->watch.missed, g->miss);
         mapped instant;
@@ -302,5 +315,8 @@ int events_after_step(costate *c, run *x)
     c->watch.at_once = 0;
     TRY(stands_still(c, x));
     TRY(take_all(c, x, 1, &any));
-    return any ? take_with_others(c, x, any) : stop_here(c, x);
+    if (!any) TRY(stop_here(c, x));
+    any |= c->watch.open;
+    c->watch.open = 0;
+    return take_with_others(c, x, any);
 }

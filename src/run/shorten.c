@@ -122,9 +122,29 @@ static void leaves(costate *c, const run *x)
     memory_keep(&c->st, c->work.y, w->was);
 }
 
+/* A condition that is false at zero depends on where its guard goes, which events, relations and stops at the same time
+   may change: at_once.c decides behind them.  alone: nothing but conditions of this kind may fire. */
+static int leave_open(costate *c, const run *x, int alone)
+{
+    watch *w = &c->watch;
+    double e;
+    w->open = 0;
+    for (int k = 0; k < w->count; k++) alone &= !w->guard[k].fires || is_false_at_zero(c, k);
+    for (int k = 0; k < w->count && !alone; k++) {
+        guarded *g = &w->guard[k];
+        if (!g->fires || !is_false_at_zero(c, k)) continue;
+        g->fires = 0;
+        TRY(guard_value(c, k, x->now.end, c->work.y1, &e));
+        g->rest = 2 * fabs(e);
+        w->open = 1;
+    }
+    return 0;
+}
+
 int ends_in_event(costate *c, run *x)
 {
     watch *w = &c->watch;
+    TRY(leave_open(c, x, 1));
     x->cut = 1;
     for (w->first = 0; !w->guard[w->first].fires;) w->first++;
     leaves(c, x);
@@ -196,5 +216,6 @@ int at_the_end(costate *c, const run *x, int event)
 {
     if (event >= 0) c->watch.guard[event].fires = 1;
     leaves(c, x);
-    return others(c, x, event);
+    TRY(others(c, x, event));
+    return x->t1 != x->end ? leave_open(c, x, 0) : 0;
 }

@@ -157,8 +157,8 @@ static void seen(guarded *g, double theta)
     g->value = g->next;
     g->size = fmax(g->size, fabs(g->value));
     g->looked = theta;
-    if (g->holds && g->from_zero && fabs(g->value) <= g->band) return;         /* still at zero */
-    if (g->holds == UNTIL_IT_LEAVES) { g->holds = 0; g->sign = sign_of(g->value); }
+    if (g->holds && g->from_zero && fabs(g->value) <= g->band) { g->rest = 2 * g->band; return; }      /* still there */
+    if (g->holds == UNTIL_IT_LEAVES) { g->holds = 0; g->rest = 0; g->sign = sign_of(g->value); }
     g->from_zero = g->led = 0;
 }
 

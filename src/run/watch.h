@@ -35,6 +35,11 @@ static inline int in_mode(const costate *c, const costate_event *e)
 
 static inline int is_condition(const costate_event *e) { return e->at_start >= COSTATE_ZERO_FALSE; }
 
+static inline int is_false_at_zero(const costate *c, int k)
+{
+    return k < c->P.nevents && c->maps.event[k].at_start == COSTATE_ZERO_FALSE;
+}
+
 /* the side of the guard of relation k on which its value holds; 0: that of a sign at zero holds on none */
 static inline int relation_side(const costate *c, int k)
 {

@@ -97,6 +97,7 @@ typedef struct guarded {
     int near;                   /* it is evaluated inside the step, too */
     double slope, miss;         /* where it fires: time derivative along the run; error of its time */
     double band;                /* its round-off at the start of the segment */
+    double rest;                /* of a condition that rests at zero: what counts as zero where a segment begins */
     int open, probed, goes;     /* at_once.c: it may be zero there; it is zero, and takes this sign */
     int leaves;                 /* of a sign that is 0: the side to which its guard leaves zero */
     int lowered;                /* of a relation whose guard rests there: it has been given the value of zero */
@@ -124,6 +125,8 @@ typedef struct {
     int done;                   /* the run continues after events that have been applied */
     double missed;              /* bound on the error in the time of those events */
     int at_once;                /* rounds of events at the same time so far */
+    int open;                   /* a condition that is false at zero was zero at the end of the step, and is decided
+                                   behind what happens there */
     int starts;                 /* not 0: guards are looked at that are zero at the start (run/watch.h) */
     int *values, *flips;        /* nrelations each: values that are being determined, how often each was flipped */
     int turns, turns_to;        /* the guard that leaves zero in this step, where it rested; its side then */

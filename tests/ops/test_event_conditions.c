@@ -10,17 +10,17 @@
 
 enum { N = 2, NP = 5 };
 enum { T, A, C, K, S };
-enum rate { STEP, BEND, LATE_BEND, CUBE, RISE, FALL, BACK };       /* 0, a behind T; a t; a (t - T) and its square
-                                                                      behind T; a; -a; -a, a behind T */
+/* 0, a behind T; a t; a (t - T) and its square behind T; a; -a; -a, a behind T; a up to c, then 0 */
+enum rate { STEP, BEND, LATE_BEND, CUBE, RISE, FALL, BACK, REST };
 
 typedef struct { double way; int rate, low; } context;             /* low: x is set to s less some round-off */
 
-/* x' and its derivatives with respect to T and a; relation[0]: t > T */
+/* x' and its derivatives with respect to T and a; relation[0]: t > T; of REST: the side of c on which x is */
 static double rate_of(const costate_point *x, const context *c, double *by_T, double *by_a)
 {
-    double s = x->t - x->p[T], on = x->relation[0], a = x->p[A];
+    double s = x->t - x->p[T], on = x->relation[0], a = x->p[A], below = c->way * on < 0;
     double by[] = {[STEP] = on, [BEND] = x->t, [LATE_BEND] = on * s, [CUBE] = on * s * s, [RISE] = 1, [FALL] = -1,
-                   [BACK] = on ? 1 : -1};
+                   [BACK] = on ? 1 : -1, [REST] = below};
     *by_T = c->way * a * on * (c->rate == LATE_BEND ? -1 : c->rate == CUBE ? -2 * s : 0);
     *by_a = c->way * by[c->rate];
     return *by_a * a;
@@ -171,6 +171,7 @@ typedef struct { double t, d; } moment;
 /* x0: x - c at t = 0; set: when an event sets x to s: AT_T, or this time; own: the time of x > c (2: and of x >= c)
    depends on s, as it is that time + (c - s)/a */
 enum { NEVER = -2, AT_T = -1 };
+#define STOP 0.65
 static const struct {
     const char *say;
     int rate;
@@ -192,25 +193,37 @@ static const struct {
     {"is set from above at 0.7", RISE, 0.5, 0.7, 0, 1, {0.7, 0}, {0, 0}},
     {"is set from above at 0.7, to round-off", RISE, 0.5, 0.7, 1, 1, {0.7, 0}, {0, 0}},
     {"is set from above, and rests until T", STEP, 0.5, 0.7, 0, 1, {1.3, 1}, {0, 0}},
+    {"passes c at a stop", RISE, 0.8 * -STOP, NEVER, 0, 0, {STOP, 0}, {STOP, 0}},
+    {"reaches c, and rests", REST, -0.8, NEVER, 0, 0, {0, 0}, {1, 0}},
+    {"rests when c is set", REST, -0.8, 0.5, 0, 0, {0, 0}, {0, 0}},
     {"is set from below, falls, and comes back", BACK, -0.1, 0.5, 0, 2, {2.1, 2}, {2.1, 2}},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-typedef struct { context ctx; costate_relation relation; costate_event event[2]; costate_problem P; double set; } model;
+typedef struct {
+    context ctx;
+    costate_relation relation;
+    costate_event event[2];
+    costate_problem P;
+    double set, stop;
+} model;
 
-static void pose(model *m, int number, double way, int at_start)
+static void pose(model *m, int number, double way, int at_start, int stops)
 {
-    *m = (model){.ctx = {way, cases[number].rate, cases[number].low}, .set = cases[number].set};
+    *m = (model){.ctx = {way, cases[number].rate, cases[number].low}, .set = cases[number].set, .stop = STOP};
     const costate_map after = {.value = later, .tangent = later_tangent, .adjoint = later_adjoint};
-    m->relation = (costate_relation){.guard = after};
-    m->event[0] = (costate_event){.guard = {.value = above, .tangent = above_tangent, .adjoint = above_adjoint},
+    const costate_map higher = {.value = above, .tangent = above_tangent, .adjoint = above_adjoint};
+    int side = cases[number].rate == REST;
+    m->relation = (costate_relation){.guard = side ? higher : after, .sign = side};
+    m->event[0] = (costate_event){.guard = higher,
                                   .jump = {.value = adds, .tangent = adds_tangent, .adjoint = adds_adjoint},
                                   .direction = way > 0 ? 1 : -1, .passes = 1, .at_start = at_start};
     m->event[1] = (costate_event){.jump = {.value = sets, .tangent = sets_tangent, .adjoint = sets_adjoint}};
     if (m->set < 0) { m->event[1].guard = after; m->event[1].direction = m->event[1].passes = 1; }
     else { m->event[1].times = &m->set; m->event[1].ntimes = 1; }
     m->P = (costate_problem){.n = N, .np = NP, .ctx = &m->ctx, .nevents = m->set == NEVER ? 1 : 2, .event = m->event,
-                             .nrelations = 1, .relation = &m->relation,
+                             .nrelations = 1, .relation = &m->relation, .nstops = stops,
+                             .stops = stops ? &m->stop : NULL,
                              .rhs = {.value = rhs, .tangent = rhs_tangent, .adjoint = rhs_adjoint,
                                      .tangent2 = rhs_tangent2, .adjoint_tangent = rhs_adjoint_tangent}};
 }
@@ -226,16 +239,17 @@ static int count(int event, double t, const double *y, const double *after, void
     return (void)t, (void)y, (void)after, 0;
 }
 
-static void one(const costate_method *method, int number, double way, int strict, int storage)
+static void one(const costate_method *method, int number, double way, int strict, int storage, int stops)
 {
     static const double END = 3;
     model m;
-    pose(&m, number, way, strict ? COSTATE_ZERO_FALSE : COSTATE_ZERO_TRUE);
+    pose(&m, number, way, strict ? COSTATE_ZERO_FALSE : COSTATE_ZERO_TRUE, stops);
     int fired[2] = {0};
     costate_options o = {.on_event = count, .on_event_ctx = fired, .rtol = 1e-6, .atol = 1e-8,
                          .storage = storage, .checkpoints = 40, .spectral_bound = 1,
                          .h0 = storage == COSTATE_CHECKPOINTS ? 0.1 : 0};
-    double p[NP] = {1.3, 0.8, 0.4, 2, 0.4}, y[N] = {way * (p[C] + cases[number].x0), 0}, lambda[N] = {0, 1}, mu[NP] = {0};
+    double p[NP] = {1.3, 0.8, 0.4, 2, 0.4}, y[N] = {way * (p[C] + cases[number].x0), 0}, lambda[N] = {0, 1};
+    double mu[NP] = {0};
     moment when = strict ? cases[number].strict : cases[number].equal;
     costate *c = new_for_test(method, &m.P, &o);
     costate_tape *tape = costate_tape_new();
@@ -261,14 +275,27 @@ static void one(const costate_method *method, int number, double way, int strict
 
 /* Near a cube's zero the error of methods of low order is as large as the cube.  Their first step is of one sign only
    where that step is not short, as with fixed steps. */
+static int takes_stops(const costate_method *method)
+{
+    model m;
+    double p[NP] = {1.3, 0.8, 0.4, 2, 0.4}, y[N] = {0};
+    pose(&m, 0, 1, COSTATE_ZERO_TRUE, 1);
+    costate_options o = {.spectral_bound = 1};
+    costate *c = new_for_test(method, &m.P, &o);
+    int status = costate_integrate(c, 0, 1, y, p, NULL);
+    costate_free(c);
+    return status == COSTATE_OK;
+}
+
 static void conditions(void **state)
 {
     costate_method_info info = method_info(*state);
     int cubes = info.order > 4, one_step = info.order == 3 && !info.embedded;
+    int stops = takes_stops(*state);
     for (int number = 0; number < CASES; number++)
         for (int k = 0; k < 8; k++)
             if (cases[number].rate != CUBE || cubes || (one_step && k & 2))
-                one(*state, number, k & 1 ? 1 : -1, k & 2, k & 4 ? COSTATE_CHECKPOINTS : COSTATE_ALL_STAGES);
+                one(*state, number, k & 1 ? 1 : -1, k & 2, k & 4 ? COSTATE_CHECKPOINTS : COSTATE_ALL_STAGES, stops);
 }
 
 int main(void) { return run_by_kind("conditions", conditions); }

@@ -216,6 +216,43 @@ event equal when x >= c
     y := -100
 """, 3, lambda c, a, T, k: 3 + k * T)
 
+problem("two conditions at once, of which one rests", """
+parameter T = 1.3, U = 2.2, a = 0.7, k = 3
+state x = 0, y = 0
+x' = if(t > U, a, 0)
+y' = 1
+event both when min(t - T, x) > 0
+    y := y + k*t
+event one when max(t - U, -1 - x) > 0
+    y := y + t^2
+event rests when min(t - T, x) >= 0
+    y := y + 7*t
+""", 3, lambda T, U, a, k: 3 + k * U + U**2 + 7 * T)
+
+problem("what is emptied, and rests", """
+parameter c = 1.4, a = 0.8, k = 2
+state x = c, y = 0
+x' = if(x > 0, -a, 0)
+y' = 1
+event empty when x <= 0
+    y := y + k*t
+event below when x < 0
+    y := -100
+event back when 0 < -x
+    y := -100
+""", 3, lambda c, a, k: 3 + k * c / a)
+
+problem("what is emptied, rests, and is drawn on", """
+parameter c = 1.1, a = 0.8, U = 2.3, k = 2
+state x = c, y = 0
+x' = if(x > 0, -a, if(t > U, -a, 0))
+y' = 1
+event empty when x <= 0
+    y := y + k*t
+event below when x < 0
+    y := y + t^2
+""", 3, lambda c, a, U, k: 3 + k * c / a + U**2)
+
 # ---- relays, thermostats ----
 
 
