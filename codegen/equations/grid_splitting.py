@@ -128,8 +128,8 @@ class Splitting:
     def constants(self):
         if not self.parts:
             return ""
-        return f"    COUPLINGS = {len(self.entries)},".ljust(24) + "/* entries of the parts of the splitting, a cell */\n" \
-            f"    PARTS = {len(self.parts)},".ljust(24) + "/* of the splitting */\n"
+        return f"    COUPLINGS = {len(self.entries)},".ljust(24) + "/* entries of the splitting, a cell */\n" \
+            f"    PARTS = {len(self.parts)},".ljust(24) + "/* of it */\n"
 
     def functions(self):
         """The callbacks, and what NAME_new calls"""

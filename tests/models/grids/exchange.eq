@@ -1,4 +1,4 @@
-model exchange "linear: diffusion in a varying medium, drift, and exchange between two states; a splitting in three parts"
+model exchange "linear: diffusion in a varying medium, drift, exchange between two states; a splitting in three parts"
 size N, M
 grid i: N wall, j: M periodic
 parameter D = 0.02, k[i,j] = 1 + 0.2*i + 0.1*j, rate = 30, wind = 0.3, inflow = 2
