@@ -7,7 +7,9 @@ couple cells, as tridiagonal lines, and what is local.  With a coupling a(o) of 
     local:             f_y(o = 0) + sum of all a(o), if that depends on parameters only; otherwise it is left out
 
 so that the parts of diffusion have the sums of rows that one dimension has, and the sum of all parts is f_y where f is
-linear.  One axis needs no splitting: if lines do not hold its entries, one matrix does."""
+linear.  What is local is in the first part.  If other states of the same cell belong to it, it is a part of blocks,
+where f is linear: a solve with blocks takes four times as long as one along lines, which a reaction that is not stiff
+is not worth.  One axis needs no splitting: if lines do not hold its entries, one matrix does."""
 from dataclasses import dataclass
 
 from . import grid_splitting_text as text
@@ -69,9 +71,10 @@ class Splitting:
                                   + {"y": "states", "t": "t", "mode": "the mode"}[found[0][1]])
         whole = {(e, k[2]): a for e, k, a in entries if k[3] == here}
         tridiagonal = [self._along(e, k) for e, k, _ in between]
-        one_axis = self.grid.axes == 1
         local = self._local(whole, between)
-        if one_axis and (None in tridiagonal or any(e != f for e, f in local)):
+        if self.g.variables([a for _, _, a in entries], *NOT_IN_PARTS):      # not linear
+            local = {pair: a for pair, a in local.items() if pair[0] == pair[1]}
+        if self.grid.axes == 1 and (None in tridiagonal or any(e != f for e, f in local)):
             self._one_matrix(whole, between)
         else:
             self._refuse_others(between, tridiagonal)

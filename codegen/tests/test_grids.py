@@ -370,6 +370,10 @@ class Text(unittest.TestCase):
             self.assertEqual("parts" in json.loads(about)["functions"], why is None)
             self.assertTrue(json.loads(about).get("no_splitting", "").startswith(why or ""), about)
             self.assertEqual("costate_part" in code, why is None)
+        spread = "size N\ngrid i: N wall, j: N wall\nstate u[i,j], w[i,j]\nw' = u - 2*w\nu' = u[i+1,j] - w"
+        for more, blocks in (("", True), (" + u^2", False)):
+            code, *_ = c_file.write(read.parse(spread + more, "trial.eq"), "trial.eq")
+            self.assertEqual("block_row" in code, blocks)
         bound = "size N\ngrid i: N wall\nstate u[i]\nalgebraic w[i]\nu' = u[i+1]\n0 = w - u\n"
         pressed = 'size N\ngrid i: N wall\nstate u[i]\nfunction f(x) derivatives 0\nu\' = f(u[i+1])\n'
         for model, why in ((bound, "it has constraints"), (pressed, "a function in C has no derivatives")):
