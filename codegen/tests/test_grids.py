@@ -361,6 +361,8 @@ class Text(unittest.TestCase):
         for equation, why in (
                 ("u' = u[i+1,j]*v", "the coupling of cells in the equation of u depends on states"),
                 ("u' = if(t < 1, 1, 2)*u[i,j+1]", "the coupling of cells in the equation of u depends on t"),
+                ("mode warm, cold\nu' = if(mode == warm, 1, 2)*u[i,j+1]",
+                 "the coupling of cells in the equation of u depends on the mode"),
                 ("u' = u[i+1,j-1]", "the equation of u reads u[i+1,j-1], which"),
                 ("u' = u[i,j-2]", "the equation of u reads u[i,j-2], which"),
                 ("u' = v[i+1,j]", "the equation of u reads v[i+1,j], which"),
