@@ -1,4 +1,6 @@
 """The header of a model on a grid."""
+import textwrap
+
 from .calls_text import prototypes
 from .grid_splitting_text import HEADER as SPLITTING
 from .header import comment, guard_of, modes
@@ -48,7 +50,7 @@ def header(file):
     text += modes(m, name, grid.words)
     usual = ", ".join(f"{s} = {v}" for s, v in m.sizes.items() if v is not None)
     body = TEXT + START * bool(file.start) + DEFAULTS * bool(m.parameters) + PARAMETER * bool(grid.fields) \
-        + SPLITTING * bool(file.splitting.parts)
+        + (SPLITTING if file.splitting.parts else without_splitting(file.splitting.reason))
     for word, by in (("@CELLS", " x ".join(str(axis.size) for axis in m.axes)),
                      ("@USUAL", f" (usually {usual})" * bool(usual)),
                      ("@LEAST", ", ".join(str(n) for n in file.tables.least())),
@@ -62,6 +64,11 @@ def header(file):
             text += f"extern const char *const {name}_{kind}_{what}[{len(quantities)}];\n"
     text += prototypes(m.graph.functions, name)
     return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
+
+
+def without_splitting(reason):
+    text = f"/* There is no splitting for W-methods: {comment(reason)}. */"
+    return "\n" + textwrap.fill(text, 118, subsequent_indent="   ", break_on_hyphens=False) + "\n"
 
 
 def remark(q, kind):

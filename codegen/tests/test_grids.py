@@ -372,6 +372,8 @@ class Text(unittest.TestCase):
             self.assertEqual("parts" in json.loads(about)["functions"], why is None)
             self.assertTrue(json.loads(about).get("no_splitting", "").startswith(why or ""), about)
             self.assertEqual("costate_part" in code, why is None)
+            self.assertEqual("There is no splitting for W-methods: " in header, why is not None)
+            self.assertIn(why or "trial_splitting(", " ".join(header.split()))
         spread = "size N\ngrid i: N wall, j: N wall\nstate u[i,j], w[i,j]\nw' = u - 2*w\nu' = u[i+1,j] - w"
         for more, blocks in (("", True), (" + u^2", False)):
             code, *_ = c_file.write(read.parse(spread + more, "trial.eq"), "trial.eq")
