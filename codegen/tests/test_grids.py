@@ -383,6 +383,14 @@ class Text(unittest.TestCase):
         for model, why in ((bound, "it has constraints"), (pressed, "a function in C has no derivatives")):
             self.assertEqual(json.loads(c_file.write(read.parse(model, "t.eq"), "t.eq")[2])["no_splitting"], why)
 
+    def test_unused_rows(self):
+        """What reads fields of parameters alone needs no places of states."""
+        for layout in ("cells", "fields"):
+            code, *_ = c_file.write(read.parse("size N\ngrid i: N wall\nparameter k[i]\nstate u[i], v[i]\n"
+                                               f"layout {layout}\nu' = k*u\nv' = k[i+1]*v[i-1]", "t.eq"), "t.eq")
+            self.assertNotIn("rows r", code.split("INLINE void jac_at(")[1].split(")")[0])
+            self.assertEqual("rows r" in code.split("INLINE void value_at(")[1].split(")")[0], layout == "fields")
+
     def test_form_of_gradients(self):
         """Diffusion is gathered, because it is linear; what is dear is not computed once per neighbour."""
         both = "size N\ngrid i: N periodic\nstate u[i], v[i]\n"
