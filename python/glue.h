@@ -33,6 +33,7 @@ typedef struct {
     const double *each_Vp;
     int each_np;
     double *each_dy;
+    const costate_preconditioner **each_splitting;      /* of each thread; NULL: none */
 } costate_watch;
 
 static int costate_py_tick(void *handle);
@@ -185,6 +186,15 @@ static int costate_watch_seed2(int member, double t1, const double *y, const dou
     const costate_watch *w = ctx;
     (void)t1, (void)y, (void)p, (void)m, (void)V, (void)Vp, (void)mu, (void)lambda2, (void)mu2;
     if (w->each_end) memcpy(lambda, w->each_end + (size_t)member * (size_t)w->n, (size_t)w->n * sizeof *lambda);
+    return 0;
+}
+
+/* A splitting must not be used by two threads. */
+static int costate_watch_thread(int thread, costate_problem *P, costate_options *o, void *ctx)
+{
+    const costate_watch *w = ctx;
+    (void)P;
+    if (w->each_splitting) o->preconditioner = w->each_splitting[thread];
     return 0;
 }
 

@@ -8,7 +8,8 @@ import tempfile
 
 from cffi import FFI
 
-HEADERS = ["costate.h", "accuracy.h", "ensemble.h", "pieces.h", "bvp.h", "program.h", "steady.h", "periodic.h"]
+HEADERS = ["costate.h", "accuracy.h", "ensemble.h", "operators.h", "pieces.h", "bvp.h", "program.h", "steady.h",
+           "periodic.h"]
 
 POINT, GRADIENT = "const costate_point *", "const costate_gradient *"
 PRODUCTS = {

@@ -7,8 +7,8 @@ from .names import prefix, public, variable
 
 DEAR = 8                                     # additions: what is worth to be computed before the loop over cells
 INDICES = ("i", "j", "k")                    # of the axes, in C
-RESERVED = {"grid", "new", "free", "problem", "start", "start_map", "defaults", "index", "parameter", "states",
-            "parameters", "costs"} | {f"{kind}_{what}" for kind in ("state", "parameter", "cost")
+RESERVED = {"grid", "new", "free", "problem", "start", "start_map", "defaults", "index", "parameter", "parts",
+            "splitting", "states", "parameters", "costs"} | {f"{kind}_{what}" for kind in ("state", "parameter", "cost")
                                       for what in ("names", "units")}        # words that a header has behind NAME_
 ENDS = {PERIODIC: -1, WALL: -2, ZERO: 0}     # else the number of a value outside
 
@@ -171,6 +171,10 @@ class Grid:
         if self.nf == 1:
             return cell
         return f"{field}*G->cells + {cell}" if self.strided else f"FIELDS*{cell} + {field}"
+
+    def cell_of(self, c):
+        """C text: the cell of an unknown"""
+        return c if self.nf == 1 else f"{c} % G->cells" if self.strided else f"{c} / FIELDS"
 
     def needs_rows(self):
         return self.axes > 1 or self.strided

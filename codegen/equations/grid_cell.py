@@ -22,6 +22,8 @@ class Cell:
         self.axis_numbers = [k[2] for k in keys if k[1] == "axis"]
         self.reads = list(dict.fromkeys(grid.load(k)[1] for k in self.loads))
         self.body = body.text()
+        self.lines = self._with_loads()
+        self.uses_rows = re.search(r"\br\.", self.lines) is not None
         self.text = self._function()
 
     def reaches(self, array):
@@ -32,11 +34,11 @@ class Cell:
         g = self.grid
         arguments = [f"const double *restrict {a}" for a in self.reads] + [f"double *restrict {a}" for a in self.writes]
         arguments += ["const double *w"] * self.weights + ["const int *place"] * ("J" in self.writes)
-        arguments += [*["const rows r"] * g.needs_rows(), f"const int {g.last}"] * self._uses_position()
+        arguments += [*["const rows r"] * self.uses_rows, f"const int {g.last}"] * self._uses_position()
         arguments += [f"const double at_{INDICES[a]}" for a in self.axis_numbers]
         arguments += ["const numbers p"] * self.uses_numbers
         start = f"INLINE void {self.name}("
-        return "\n".join(listed(start, arguments, ")", len(start))) + "\n{\n" + self._with_loads() + "}\n"
+        return "\n".join(listed(start, arguments, ")", len(start))) + "\n{\n" + self.lines + "}\n"
 
     def _with_loads(self):
         """The body, with loads where they are first used: compilers hold what is loaded long before in memory"""
@@ -56,7 +58,7 @@ class Cell:
         g = self.grid
         arguments = [a if not near or a in NOT_COPIED else f"near_{a}" for a in self.reads + self.writes]
         arguments += ["w"] * self.weights + ["in_order" if near else "place"] * ("J" in self.writes)
-        position = ["patch" if near else "r"] * g.needs_rows() + ["CENTRE" if near else g.last]
+        position = ["patch" if near else "r"] * self.uses_rows + ["CENTRE" if near else g.last]
         arguments += position * self._uses_position()
         for a in self.axis_numbers:
             arguments.append((f"G->at[{g.axes}*m + {a}]" if g.axes > 1 else "G->at[m]") if near else INDICES[a])

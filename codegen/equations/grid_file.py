@@ -11,6 +11,7 @@ from .grid_header import header
 from .grid_jacobian import RightHandSide
 from .grid_object import Object
 from .grid_products import Products
+from .grid_splitting import Splitting
 from .grid_tables import Tables
 from .header import comment, quoted
 from .model import Model
@@ -56,7 +57,8 @@ class GridFile:
         self.start = Start(self.grid, Products(self.grid, start)) if start else None
         self.maps = [m for m in (self.rhs, self.cost, self.start) if m]
         self.tables = Tables(self.grid, self.maps, self.rhs.entries, self.rhs.has_jacobian)
-        self.object = Object(self.grid, self.rhs, self.cost, self.start)
+        self.splitting = Splitting(self.grid, self.rhs.entries, self.rhs.has_jacobian)
+        self.object = Object(self.grid, self.rhs, self.cost, self.start, self.splitting)
 
     def texts(self):
         functions = heading("right-hand side, its products and its Jacobian") + "\n".join(self.rhs.text) + "\n"
@@ -66,16 +68,19 @@ class GridFile:
             functions += heading("initial values") + "\n".join(self.start.text) + "\n"
         made = self.object
         body = self.outside(functions) + functions + heading("the pattern of the Jacobian") + made.pattern() \
-            + heading("the grid and its problem") + made.new(len(self.tables.states + self.tables.parameters)) \
+            + self.parts() + heading("the grid and its problem") \
+            + made.new(len(self.tables.states + self.tables.parameters)) \
             + made.values() + made.positions() + self.names()
-        tables = self.tables.constants() + self.struct() + self.tables.tables()
+        tables = self.tables.constants(self.splitting.constants()) + self.struct() + self.tables.tables()
         text = self.head(body, tables) + tables + self.helpers(body) + body
         return text.replace("@NAME", self.grid.name), header(self), self.about()
 
     def about(self):
-        functions = ["start", "start_map"] * bool(self.start) + ["index"] + ["parameter"] * bool(self.grid.fields)
+        functions = ["start", "start_map"] * bool(self.start) + ["index"] + ["parameter"] * bool(self.grid.fields) \
+            + ["parts"] * bool(self.splitting.parts)
         return about(self.origin, self.grid.name, self.kinds(), functions, [axis.size for axis in self.model.axes],
-                     {name: self.model.sizes[name] for name in self.grid.sizes}, functions_in_c=data(self.g.functions))
+                     {name: self.model.sizes[name] for name in self.grid.sizes}, functions_in_c=data(self.g.functions),
+                     no_splitting=self.splitting.reason)
 
     # ---- values outside of the grid ----
 
@@ -98,6 +103,9 @@ class GridFile:
             if function.startswith("no_") and f"outside_{product}" in wanted:
                 texts.append(nothing(product).replace(function, f"outside_{product}"))
         return heading("values outside of the grid") + "\n".join(texts) + "\n"
+
+    def parts(self):
+        return heading("the parts of the splitting") + self.splitting.functions() if self.splitting.parts else ""
 
     # ---- texts around ----
 
@@ -128,7 +136,8 @@ class GridFile:
         start = "    costate_map start;                 /* initial values */\n"
         text = text.replace("    @START\n", start * bool(self.start))
         index = "    int *index;                        /* of each unknown */\n"
-        return text.replace("    @INDEX\n", index * self.object.has_index)
+        text = text.replace("    @INDEX\n", index * self.object.has_index)
+        return text.replace("    @PARTS\n", self.splitting.members())
 
     def kinds(self):
         m, grid = self.model, self.grid

@@ -1,5 +1,8 @@
 """The header of a model on a grid."""
+import textwrap
+
 from .calls_text import prototypes
+from .grid_splitting_text import HEADER as SPLITTING
 from .header import comment, guard_of, modes
 
 PLACES = {"state": "states: fields in y", "parameter": "parameters in p", "cost": "running costs, behind the states"}
@@ -34,9 +37,9 @@ int @NAME_parameter(const @NAME_grid *, int parameter@INDICES);
 
 def header(file):
     m, grid, name = file.model, file.grid, file.grid.name
-    guard = guard_of(file.stem)
+    guard, interface = guard_of(file.stem), "operators" if file.splitting.parts else "costate"
     text = f"/* {file.stem}.h - written by costate-model from {comment(file.origin)}; changes belong there. */\n" \
-        f"#ifndef {guard}\n#define {guard}\n\n#include <costate/costate.h>\n\n" \
+        f"#ifndef {guard}\n#define {guard}\n\n#include <costate/{interface}.h>\n\n" \
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
     for kind, quantities in file.kinds():
         text += f"enum {{    /* {PLACES[kind]} */\n"
@@ -46,7 +49,8 @@ def header(file):
         text += f"    {name}_{kind}s\n}};\n"
     text += modes(m, name, grid.words)
     usual = ", ".join(f"{s} = {v}" for s, v in m.sizes.items() if v is not None)
-    body = TEXT + START * bool(file.start) + DEFAULTS * bool(m.parameters) + PARAMETER * bool(grid.fields)
+    body = TEXT + START * bool(file.start) + DEFAULTS * bool(m.parameters) + PARAMETER * bool(grid.fields) \
+        + (SPLITTING if file.splitting.parts else without_splitting(file.splitting.reason))
     for word, by in (("@CELLS", " x ".join(str(axis.size) for axis in m.axes)),
                      ("@USUAL", f" (usually {usual})" * bool(usual)),
                      ("@LEAST", ", ".join(str(n) for n in file.tables.least())),
@@ -60,6 +64,11 @@ def header(file):
             text += f"extern const char *const {name}_{kind}_{what}[{len(quantities)}];\n"
     text += prototypes(m.graph.functions, name)
     return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
+
+
+def without_splitting(reason):
+    text = f"/* There is no splitting for W-methods: {comment(reason)}. */"
+    return "\n" + textwrap.fill(text, 118, subsequent_indent="   ", break_on_hyphens=False) + "\n"
 
 
 def remark(q, kind):

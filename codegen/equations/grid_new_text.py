@@ -141,10 +141,11 @@ static int measure(@NAME_grid *G)
     }
     G->problem = (costate_problem){@PROBLEM;
     @START
-    if (!new_lists(G) || !new_pattern(G)@NEW_INDEX) {
+    if (!new_lists(G) || !new_pattern(G)@NEW_INDEX@NEW_BLOCKS) {
         @NAME_free(G);
         return NULL;
     }
+    @SET_PARTS
     return G;
 }
 
@@ -161,6 +162,7 @@ void @NAME_free(@NAME_grid *G)
     free(G->edge_place);
     free(G->zeros);
     @FREE_INDEX
+    @FREE_BLOCKS
     free(G);
 }
 
@@ -170,6 +172,11 @@ const costate_problem *@NAME_problem(const @NAME_grid *G)
 }
 
 """
+FREE_BLOCKS = """\
+    free(G->block_column);
+    free(G->block_row);
+"""
+
 START = """\
 const costate_map *@NAME_start_map(const @NAME_grid *G)
 {

@@ -2,14 +2,17 @@
 from . import grid_new_text as text
 from .body import Body, Target, constant
 from .grid import INDICES
+from .grid_splitting import BLOCKS
 from .names import listed
 
 
 class Object:
-    """rhs, cost, start: the Functions of the maps; None: there are no running costs or initial values"""
+    """rhs, cost, start: the Functions of the maps; None: there are no running costs or initial values; splitting: the
+    Splitting"""
 
-    def __init__(self, grid, rhs, cost, start):
+    def __init__(self, grid, rhs, cost, start, splitting):
         self.grid, self.model, self.g, self.rhs, self.cost, self.start = grid, grid.model, grid.g, rhs, cost, start
+        self.splitting = splitting
         self.indices = "".join(f", {i}" for i in INDICES[:grid.axes])
         self.arguments = "".join(f", int {i}" for i in INDICES[:grid.axes])
         self.has_index = any(q.order for q in self.model.states)
@@ -18,10 +21,9 @@ class Object:
 
     def pattern(self):
         grid, by_columns = self.grid, self.rhs.by_columns
-        cell = "row" if grid.nf == 1 else "row % G->cells" if grid.strided else "row / FIELDS"
         place = "there, b->number[there]" if by_columns else "cell"
         out = (text.BY_COLUMNS if by_columns else text.BY_ROWS) + text.PATTERN
-        for word, by in (("@CELL", cell), ("@EQUATION", self._state_of("row")),
+        for word, by in (("@CELL", grid.cell_of("row")), ("@EQUATION", self._state_of("row")),
                          ("@STATE", grid.place_in_y("entry[l].column", "there")),
                          ("@PLACE", f"place_of(G, b->number[cell], {place}, l)"),
                          ("@LAST", "G->listed" if by_columns else "G->edges")):
@@ -49,12 +51,20 @@ class Object:
         out += text.NEW
         for word, by in (("@ARGUMENTS", ", ".join(f"int {s}" for s in grid.sizes.values()) or "void"),
                          ("@SIZES", "\n    ".join(sizes)), ("@PROBLEM", self._problem()),
-                         ("@LARGEST", str(max(grid.nf, len(self.rhs.entries), len(grid.fields) + 1, loads, grid.axes))),
+                         ("@LARGEST", str(self._largest(loads))),
                          ("@NEW_INDEX", " || !new_index(G)" * self.has_index),
+                         ("@NEW_BLOCKS", " || !new_blocks(G)" * self.splitting.has(BLOCKS)),
                          ("    @START\n", self._start()),
+                         ("    @SET_PARTS\n", "    set_parts(G);\n" * bool(self.splitting.parts)),
+                         ("    @FREE_BLOCKS\n", text.FREE_BLOCKS * self.splitting.has(BLOCKS)),
                          ("    @FREE_INDEX\n", "    free(G->index);\n" * self.has_index)):
             out = out.replace(word, by)
         return out
+
+    def _largest(self, loads):
+        """The most that is counted for each cell"""
+        blocks = self.grid.nf**2 * self.splitting.has(BLOCKS)
+        return max(self.grid.nf, len(self.rhs.entries), len(self.grid.fields) + 1, loads, self.grid.axes, blocks)
 
     def _problem(self):
         m, grid = self.model, self.grid

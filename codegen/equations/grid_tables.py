@@ -48,7 +48,7 @@ class Tables:
 
     # ---- tables ----
 
-    def constants(self):
+    def constants(self, more=""):
         numbers = [("AXES", self.grid.axes, "of the grid"), ("FIELDS", self.grid.nf, "states of a cell"),
                    ("STATE_LOADS", len(self.states), "states of a cell and its neighbours that are read"),
                    ("LOADS", len(self.states) + len(self.parameters), "the same with parameters"),
@@ -56,7 +56,7 @@ class Tables:
                    ("PATCH", math.prod(self.patch), "cells of a neighbourhood"),
                    ("CENTRE", self.middle % self.patch[-1], "its middle, in a row"), ("INTERIOR", 5, "see kind_of")]
         lines = [f"    {name} = {value},".ljust(24) + f"/* {remark} */\n" for name, value, remark in numbers]
-        return "enum {\n" + "".join(lines) + "    PERIODIC = -1, WALL = -2\n};\n\n"
+        return "enum {\n" + "".join(lines) + more + "    PERIODIC = -1, WALL = -2\n};\n\n"
 
     def tables(self):
         grid = self.grid

@@ -30,6 +30,7 @@ GRID = """struct @NAME_grid {
                                           listed, -1: nowhere */
     double *zeros;                     /* for directions that are NULL */
     @INDEX
+    @PARTS
 };
 
 """

@@ -2,6 +2,7 @@
 
 tests/models/grids.py checks the same models with costate: against differences, and in runs."""
 import ctypes
+import json
 import math
 import os
 import random
@@ -57,6 +58,12 @@ class Problem(ctypes.Structure):                # its beginning
     _fields_ = [("n", ctypes.c_int), ("np", ctypes.c_int), ("nq", ctypes.c_int), ("ctx", ctypes.c_void_p), ("rhs", Map),
                 ("cost", Map), ("jac", ctypes.c_void_p), ("mass", ctypes.c_void_p),
                 ("pattern", ctypes.POINTER(Pattern))]
+
+
+class Part(ctypes.Structure):
+    _fields_ = [("matrix", ctypes.c_void_p), ("pattern", ctypes.POINTER(Pattern)), ("solver", ctypes.c_int),
+                ("lines", ctypes.c_void_p), ("points", ctypes.c_int), ("stride", ctypes.c_int),
+                ("periodic", ctypes.c_int), ("ctx", ctypes.c_void_p)]
 
 
 def vector(values):
@@ -116,6 +123,29 @@ class Grid:
         self.call(self.problem.jac, self.x, J)
         return {(S.row[e], c): J[e] for c in range(self.n) for e in range(S.col[c], S.col[c + 1])}
 
+    def parts(self):
+        """[{(row, column): value}] of each part of the splitting; what is zero is left out"""
+        count = ctypes.c_int()
+        parts = self.function("parts", ctypes.POINTER(Part))(self.grid, ctypes.byref(count))
+        return [{at: v for at, v in self.part(parts[k]).items() if v} for k in range(count.value)]
+
+    def part(self, a):
+        found = {}
+        if a.matrix:
+            S = a.pattern.contents
+            A = vector([0.0] * S.col[self.n])
+            self.call(a.matrix, self.x, A)
+            return {(S.row[e], c): A[e] for c in range(self.n) for e in range(S.col[c], S.col[c + 1])}
+        bands = [vector([0.0] * self.n) for _ in range(3)]
+        self.call(a.lines, self.x, *bands)
+        for i in range(self.n):
+            k = i // a.stride % a.points
+            for side, band in zip((-1, 0, 1), bands):
+                assert a.periodic or 0 <= k + side < a.points or band[i] == 0, "a value leaves its line"
+                at = i, i + ((k + side) % a.points - k) * a.stride
+                found[at] = found.get(at, 0) + band[i]
+        return found
+
     def along(self, gradient, direction):
         t, y, p = direction
         return sum(a * b for a, b in zip(gradient, (t, *y, *p)))
@@ -128,7 +158,7 @@ class Generated(unittest.TestCase):
     MORE = ("shallow_water", "source", "space", "still")
     SIZES = {"line": (6,), "plane": (4, 5), "corner": (3, 4), "walls": (4, 3), "space": (2, 3, 2), "torus": (3,),
              "alone": (), "still": (3,), "modes": (4,), "names": (3, 4), "front": (4,), "source": (5, 4), "heat": (6,),
-             "brusselator": (4,), "shallow_water": (5, 6)}
+             "brusselator": (4,), "shallow_water": (5, 6), "exchange": (3, 4), "beam": (6,), "box": (4, 2)}
 
     @classmethod
     def setUpClass(cls):
@@ -225,6 +255,42 @@ class Generated(unittest.TestCase):
             for sizes in refused:
                 self.assertIsNone(getattr(self.libraries[name], f"{name}_new")(*sizes) or None, (name, sizes))
 
+    # ---- the splitting ----
+
+    def test_parts(self):
+        """The sum of the parts is f_y, without what is local and depends on states."""
+        count = {"corner": 2, "heat": 1, "exchange": 3, "beam": 1, "box": 2, "front": 1, "brusselator": 2}
+        reacts = {"beam": {(1, 0): lambda u, v: -2 * u * v + 3, (1, 1): lambda u, v: -u * u},
+                  "box": {(0, 0): lambda u, v: -v * v, (0, 1): lambda u, v: -2 * u * v},
+                  "front": {(0, 0): lambda u: 1 - 3 * u * u},
+                  "brusselator": {(0, 0): lambda u, v: 2 * u * v - 4.4, (0, 1): lambda u, v: u * u,
+                                  (1, 0): lambda u, v: 3.4 - 2 * u * v, (1, 1): lambda u, v: -u * u}}
+        for name, parts in count.items():
+            g = self.grid(name)
+            found, J = g.parts(), g.jacobian()
+            self.assertEqual(len(found), parts, name)
+            nf = 1 if name in ("corner", "heat", "front") else 2
+            for (f, other), local in reacts.get(name, {}).items():
+                for i in range(f, g.n, nf):                              # layout cells
+                    J[i, i - f + other] = J.get((i, i - f + other), 0) - local(*g.y[i - f:i - f + nf])
+            size = max(abs(v) for v in J.values())
+            for at in {*J, *(at for part in found for at in part)}:
+                self.assertAlmostEqual(sum(part.get(at, 0) for part in found), J.get(at, 0), delta=1e-14 * size)
+
+    def test_parts_of_axes(self):
+        """Rows of the part of an axis have the sum 0, except where values outside are read; growth is in the first."""
+        g = self.grid("corner", 5, 4)
+        first, second = g.parts()
+        self.assertTrue(all(abs(i - j) == 4 or i == j for i, j in first))
+        self.assertTrue(all(i // 4 == j // 4 for i, j in second))
+        for part, cells in ((first, range(4, 16)), (second, range(20))):
+            for i in cells:
+                self.assertAlmostEqual(sum(v for (row, _), v in part.items() if row == i), 0, delta=1e-14)
+        g = self.grid("box")
+        self.assertAlmostEqual(g.parts()[0][1, 1], 0.7, delta=1e-14)
+        blocks = self.grid("exchange").parts()[2]
+        self.assertEqual({abs(i - j) for i, j in blocks}, {0, 12})              # layout fields
+
     # ---- values, by formulas ----
 
     def test_line(self):
@@ -288,6 +354,42 @@ class Text(unittest.TestCase):
             with self.subTest(text), self.assertRaises(Refused) as caught:
                 c_file.write(read.parse(text, "trial.eq"), "trial.eq")
             self.assertTrue(str(caught.exception).startswith("trial.eq:" + start), caught.exception)
+
+    def test_without_splitting(self):
+        """Why a model has none is in NAME.json."""
+        plane = "size N\ngrid i: N wall, j: N periodic\nstate u[i,j], v[i,j]\nparameter k = 1\nv' = 0\n"
+        for equation, why in (
+                ("u' = u[i+1,j]*v", "the coupling of cells in the equation of u depends on states"),
+                ("u' = if(t < 1, 1, 2)*u[i,j+1]", "the coupling of cells in the equation of u depends on t"),
+                ("mode warm, cold\nu' = if(mode == warm, 1, 2)*u[i,j+1]",
+                 "the coupling of cells in the equation of u depends on the mode"),
+                ("u' = u[i+1,j-1]", "the equation of u reads u[i+1,j-1], which"),
+                ("u' = u[i,j-2]", "the equation of u reads u[i,j-2], which"),
+                ("u' = v[i+1,j]", "the equation of u reads v[i+1,j], which"),
+                ("u' = -k*u", "its cells are not coupled"), ("u' = k*u[i+1,j]", None)):
+            code, header, about = c_file.write(read.parse(plane + equation, "trial.eq"), "trial.eq")
+            self.assertEqual("_splitting(" in header, why is None)
+            self.assertEqual("parts" in json.loads(about)["functions"], why is None)
+            self.assertTrue(json.loads(about).get("no_splitting", "").startswith(why or ""), about)
+            self.assertEqual("costate_part" in code, why is None)
+            self.assertEqual("There is no splitting for W-methods: " in header, why is not None)
+            self.assertIn(why or "trial_splitting(", " ".join(header.split()))
+        spread = "size N\ngrid i: N wall, j: N wall\nstate u[i,j], w[i,j]\nw' = u - 2*w\nu' = u[i+1,j] - w"
+        for more, blocks in (("", True), (" + u^2", False)):
+            code, *_ = c_file.write(read.parse(spread + more, "trial.eq"), "trial.eq")
+            self.assertEqual("block_row" in code, blocks)
+        bound = "size N\ngrid i: N wall\nstate u[i]\nalgebraic w[i]\nu' = u[i+1]\n0 = w - u\n"
+        pressed = 'size N\ngrid i: N wall\nstate u[i]\nfunction f(x) derivatives 0\nu\' = f(u[i+1])\n'
+        for model, why in ((bound, "it has constraints"), (pressed, "a function in C has no derivatives")):
+            self.assertEqual(json.loads(c_file.write(read.parse(model, "t.eq"), "t.eq")[2])["no_splitting"], why)
+
+    def test_unused_rows(self):
+        """What reads fields of parameters alone needs no places of states."""
+        for layout in ("cells", "fields"):
+            code, *_ = c_file.write(read.parse("size N\ngrid i: N wall\nparameter k[i]\nstate u[i], v[i]\n"
+                                               f"layout {layout}\nu' = k*u\nv' = k[i+1]*v[i-1]", "t.eq"), "t.eq")
+            self.assertNotIn("rows r", code.split("INLINE void jac_at(")[1].split(")")[0])
+            self.assertEqual("rows r" in code.split("INLINE void value_at(")[1].split(")")[0], layout == "fields")
 
     def test_form_of_gradients(self):
         """Diffusion is gathered, because it is linear; what is dear is not computed once per neighbour."""

@@ -2,7 +2,7 @@
 import numpy as np
 
 from costate._costate import ffi, lib
-from costate._library import taken
+from costate._library import CostateError, status_name, taken, text
 from costate._pattern import Pattern
 from costate.maps import guarded, layout
 
@@ -52,6 +52,18 @@ def solve(owner, transpose, x):
         raise ValueError(f"the preconditioner's solve returned an array of shape {found.shape} and type {found.dtype}; "
                          f"expected {of.n} real numbers")
     ffi.memmove(x, np.ascontiguousarray(found, dtype=float), 8 * of.n)
+
+
+# ---- splittings of models on grids ----------------------------------------------------------------------------------
+
+def splitting(model):
+    """(a costate_splitting of a Model for one thread, its costate_preconditioner)"""
+    parts, count = model.parts()
+    found = ffi.gc(lib.costate_splitting_new(model.problem, count, parts), lib.costate_splitting_free)
+    status = lib.costate_splitting_status(found)
+    if status != lib.COSTATE_OK:
+        raise CostateError(status_name(status), text(lib.costate_splitting_message(found)))
+    return found, lib.costate_splitting_preconditioner(found)
 
 
 # ---- W-methods ------------------------------------------------------------------------------------------------------

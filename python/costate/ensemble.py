@@ -4,6 +4,7 @@ import numpy as np
 from costate._costate import ffi, lib
 from costate._library import CostateError, pointer, status_name, text
 from costate import _library as library
+from costate import _linear
 from costate._derivatives import Mistrusted
 from costate._formed import kept
 from costate._forms import Vector, form, is_vector
@@ -74,6 +75,7 @@ class Members:
         all_.count, all_.t0, all_.t1_each, all_.y = count, t0, pointer(t1), pointer(self.y)
         all_.progress, all_.ctx = ffi.addressof(lib, "costate_watch_progress"), b.watch
         all_.threads = (threads or 0) if b.runs_in_threads() else 1
+        self.split(b)
         if getattr(problem.model, "has_lanes", False):
             all_.lanes = problem.model.lanes()
         if b.np:
@@ -94,6 +96,17 @@ class Members:
                 self.tangents_at_times()
         if second:
             self.second_order()
+
+    def split(self, b):
+        """each thread has a splitting of its own"""
+        b.watch.each_splitting = ffi.NULL
+        if self.problem.splitting and self.problem.preconditioner is None:
+            threads = min(self.all.threads or lib.costate_cores(), self.count)
+            all_ = [_linear.splitting(self.problem.model) for _ in range(threads)]
+            structs = ffi.new("const costate_preconditioner *[]", [struct for _, struct in all_])
+            self.keep += [all_, structs]
+            b.watch.each_splitting = structs
+            self.all.each_thread = ffi.addressof(lib, "costate_watch_thread")
 
     def kept(self, values):
         """(array, whether it is shared), which live as long as the call"""

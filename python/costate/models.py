@@ -161,6 +161,14 @@ class Model:
         """the linear solver of the model; None: that of the library"""
         return None if self._arguments else self._c.backend
 
+    def parts(self):
+        """(const costate_part *, their number) of the splitting of a model on a grid"""
+        if not self._has("parts"):
+            why = self._about.get("no_splitting", "it is not on a grid")
+            raise ModelError(f"{self.name} has no splitting: {why}; give a preconditioner, or leave out splitting=True")
+        count = ffi.new("int *")
+        return self._function("parts", "const costate_part *", "int *")(count), count[0]
+
     def lanes(self):
         """costate_lane_maps, or None"""
         return self._c.lanes() if self.has_lanes else None

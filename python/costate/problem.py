@@ -303,6 +303,9 @@ class Built:
             o.sliding = 1                       # a function may slide: its callbacks chattered
         if problem.preconditioner is not None:
             o.preconditioner = _linear.preconditioner(self, problem.preconditioner, problem.splitting)
+        elif problem.splitting:
+            split, o.preconditioner = _linear.splitting(problem.model)
+            self.pieces.append(split)           # freed behind the solver
         compiled = problem.model if self.trace is None else self.engine
         if compiled is not None and compiled.backend and not o.solver and problem.w is None and not problem.splitting:
             o.backend = compiled.backend
@@ -417,7 +420,8 @@ class Problem(OfProblem):
                 P approximates sigma M - J, J = df/dy.  solver="preconditioner": P itself is the matrix of the stages
                 of a W-method
     splitting   True: the preconditioner is linear with an exact transpose, as ADI is, and depends on sigma and p only.
-                "auto" then takes the W-method w6s4os with it
+                "auto" then takes the W-method w6s4os with it.  For a Model on a grid without a preconditioner: the
+                splitting of the model, docs/howto/splitting.md
     w           W-methods: a matrix in place of J, n by n, dense or sparse, or a function of p
     options     members of costate_options by name, as storage="checkpoints", max_steps=10**6"""
 
@@ -447,7 +451,9 @@ class Problem(OfProblem):
             as_after_step(after_step), _linear.pair(preconditioner), w, None if index is None else tuple(index))
         self.splitting = bool(splitting)
         if self.splitting and self.preconditioner is None:
-            raise TypeError("splitting=True needs the preconditioner that splits")
+            if not hasattr(self.model, "parts"):
+                raise TypeError("splitting=True needs the preconditioner that splits, or a Model on a grid")
+            self.model.parts()                  # raises, if there are none
         self.relations = [r if isinstance(r, Relation) else Relation(r) for r in relations]
         self.switched = bool(self.relations) or any(e.active is not None or e.to is not None for e in self.events)
         self.stops = sorted_times(stops)

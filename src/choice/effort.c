@@ -18,9 +18,10 @@ static const double COMPLEX = 2;
 int effort_prices(costate *c)
 {
     rule *x = &c->rule;
-    const shifts *s = stiff_member(&c->st)->sh;
+    shifts *s = stiff_member(&c->st)->sh;
     double f = 4.0 * c->st.n + (double)c->maps.entries, work, entries;
     if (x->lu > 0 || !s->backend) return 0;     /* without stiff members there is nothing to price */
+    shifts_choose(s);
     int code = LS_Counts(s->backend, c->st.n, c->maps.pattern, &work, &entries);
     TRY(shifts_code(c->st.sh, s->backend, code, WHY_SINGULAR));
     x->lu = fmax(LEAST_LU, (2 * work + (s->backend->dense ? 0 : PER_ENTRY * entries)) / f);

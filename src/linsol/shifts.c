@@ -12,6 +12,24 @@
 
 /* ---- the backend; the mass matrix ---- */
 
+/* The choice of a direct solver counts the entries of its factors, which takes as long as many steps with a splitting.
+   A preconditioner that is the matrix needs a direct solver for M only; and where it splits, a composite method does
+   not prepare its other stiff members. */
+static int chosen_later(const shifts *s)
+{
+    const costate_options *o = s->o;
+    int splits = o->solver == COSTATE_LS_AUTO && o->preconditioner && o->preconditioner->splits;
+    return !o->backend && (s->fixed || splits);
+}
+
+void shifts_choose(shifts *s)
+{
+    if (!s->later) return;
+    s->later = 0;
+    s->backend = LS_Choose(COSTATE_LS_AUTO, s->n, s->maps->pattern);
+    s->banded = LS_Banded(s->backend);
+}
+
 int shifts_init(shifts *s)
 {
     const costate_options *o = s->o;
@@ -19,7 +37,9 @@ int shifts_init(shifts *s)
     s->fixed = o->solver == COSTATE_LS_PRECONDITIONER && !o->backend;
     s->held = s->fixed || s->maps->user.w;
     s->matfree = s->fixed || (o->solver == COSTATE_LS_GMRES && !o->backend);
-    s->backend = o->backend ? o->backend : LS_Choose(s->matfree ? COSTATE_LS_AUTO : o->solver, s->n, s->maps->pattern);
+    s->later = chosen_later(s);
+    int solver = s->later ? COSTATE_LS_DENSE : s->matfree ? COSTATE_LS_AUTO : o->solver;
+    s->backend = o->backend ? o->backend : LS_Choose(solver, s->n, s->maps->pattern);
     if (!s->backend)
         return fail(s->v, COSTATE_BACKEND, "options.solver = %d: this linear solver is not built in.", o->solver);
     const costate_backend *b = s->backend;
@@ -31,7 +51,7 @@ int shifts_init(shifts *s)
 
 const char *shifts_name(const shifts *s)
 {
-    return s->fixed ? "preconditioner" : s->matfree ? "gmres" : s->backend->name;
+    return s->fixed || s->later ? "preconditioner" : s->matfree ? "gmres" : s->backend->name;
 }
 
 /* M is factored once: some families solve systems with M, and all must know whether it is nonsingular. */
@@ -54,6 +74,7 @@ int shifts_prepare(shifts *s, int nreal, int npair, const double *sigma)
     s->nreal = nreal;
     s->npair = npair;
     s->sigma = sigma;
+    if (!s->fixed || s->maps->M) shifts_choose(s);
     TRY(factor_mass(s));
     return matfree_prepare(s);
 }

@@ -20,6 +20,7 @@ typedef struct {
     verdict *v;
     const costate_options *o;
     const costate_backend *backend;     /* NULL: nothing to solve with */
+    int later;                          /* it stands for the one that shifts_choose chooses */
     int banded;                         /* the factors are a band, which coupled stages widen */
     int n, nreal, npair;
     const double *sigma;                /* nreal real values of sigma h, then (re, im > 0) of each pair */
@@ -53,6 +54,7 @@ typedef struct factors {
 } factors;
 
 int shifts_init(shifts *);              /* maps, v, o are set; chooses backend or matfree */
+void shifts_choose(shifts *);           /* the backend, if that was left for later; shifts_prepare does so */
 const char *shifts_name(const shifts *);                            /* of the linear solver */
 int shifts_prepare(shifts *, int nreal, int npair, const double *sigma);
 void shifts_layout(shifts *, cursor *);

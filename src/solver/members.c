@@ -203,12 +203,19 @@ int member_begins(const costate *c)
     return k >= 0 ? k : member_first(c, !stiff);
 }
 
+/* Stiff members other than that with the splitting will be needed. */
+static void choose_solvers(costate *c)
+{
+    for (int k = 0; k < members_count(&c->st); k++) if (!c->works[k].sh.fixed) shifts_choose(&c->works[k].sh);
+}
+
 /* Where M is singular, that turns out when the first member is prepared. */
 int members_begin(costate *c)
 {
     choose_by_products(c);
     for (;;) {
         int k = member_begins(c);
+        if (!takes_splitting(c)) choose_solvers(c);
         if (k < 0) return c->v.status;
         int status = stepper_take(&c->st, k), singular = c->works[k].sh.singular && c->v.status == COSTATE_BAD_ARGUMENT;
         if (!status || !c->st.method->of || !singular) return status;

@@ -42,6 +42,7 @@ static void memory_layout(starter *s, cursor *at)
 static int factors_init(starter *s)
 {
     int code = 0;
+    shifts_choose(s->sh);
     s->lu = LS_Init(s->sh->backend, s->maps->n, s->maps->pattern, 0, NULL, NULL, &code);
     if (s->lu) code = LS_Balance(s->lu);
     return code;

@@ -196,9 +196,54 @@ static void ends_with_a_sentence(void **state)
     costate_free(c);
 }
 
+static void named(const costate_problem *P, const costate_options *o, const char *solver)
+{
+    costate *c = costate_new(NULL, P, o);
+    assert_int_equal(costate_status(c), COSTATE_OK);
+    assert_string_equal(costate_solver_name(c), solver);
+    costate_free(c);
+}
+
+/* y' = -y, 0 = y - z: no splitting for a singular M */
+static int settles(const costate_point *x, double *f, void *ctx)
+{
+    return (void)ctx, f[0] = -x->y[0], f[1] = x->y[0] - x->y[1], 0;
+}
+static int settles_along(const costate_point *x, const costate_point *a, double *f, void *ctx)
+{
+    (void)x, (void)ctx;
+    f[0] = a->y ? -a->y[0] : 0;
+    f[1] = a->y ? a->y[0] - a->y[1] : 0;
+    return 0;
+}
+static int first_of_two(double *M, void *ctx) { return (void)ctx, M[0] = 1, 0; }
+
+/* The solver's name is that of what solves.  A direct solver is chosen where another member may have to solve. */
+static void names_what_solves(void **state)
+{
+    const costate_problem P = grid_problem();
+    costate_problem singular = {.n = 2, .rhs = {.value = settles, .tangent = settles_along}, .mass = first_of_two};
+    costate_splitting *split = adi(&P);
+    costate_options o = {.preconditioner = costate_splitting_preconditioner(split), .autonomous = 1};
+    double y[] = {1, 1}, sigma;
+    const costate_preconditioner p = {.setup = nothing, .solve = by_sigma, .ctx = &sigma, .splits = 1};
+    (void)state;
+    named(&P, &o, "preconditioner");
+    o.members = "-w6s4os";
+    named(&P, &o, "dense");
+    o = (costate_options){.preconditioner = &p, .autonomous = 1};
+    named(&singular, &o, "dense");
+    costate *c = costate_new(NULL, &singular, &o);
+    CHECK_OK(c, costate_integrate(c, 0, 1, y, NULL, NULL));
+    assert_true(fabs(y[0] - exp(-1)) < 1e-5 && fabs(y[1] - y[0]) < 1e-8);
+    costate_free(c);
+    costate_splitting_free(split);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(has_the_bits_of_w6s4os), cmocka_unit_test(only_where_it_is_one),
-                                       cmocka_unit_test(says_what_is_missing), cmocka_unit_test(ends_with_a_sentence)};
+                                       cmocka_unit_test(says_what_is_missing), cmocka_unit_test(ends_with_a_sentence),
+                                       cmocka_unit_test(names_what_solves)};
     return cmocka_run_group_tests_name("auto_splits", tests, NULL, NULL);
 }

@@ -25,7 +25,8 @@ SIZES = {"line": [(1,), (2,), (3,), (4,), (5,), (11,)], "plane": [(2, 3), (3, 1)
          "still": [(0,), (1,), (4,)], "modes": [(0,), (1,), (4,)],
          "names": [(3, 2), (1, 3), (2, 4)], "front": [(0,), (1,), (2,), (6,)], "source": [(2,), (3,), (4,), (7,)],
          "brusselator": [(2,), (3,), (4,), (7,)], "heat": [(0,), (1,), (2,), (3,), (9,)],
-         "shallow_water": [(5, 4), (5, 5), (6, 8)]}
+         "shallow_water": [(5, 4), (5, 5), (6, 8)], "exchange": [(0, 3), (1, 3), (2, 3), (5, 6)],
+         "beam": [(1,), (2,), (3,), (8,)], "box": [(2, 1), (3, 1), (4, 3)]}
 FITS = {"alone"}                                 # models of a fixed size: all sizes given are ignored
 FLAGS_OF = {"shallow_water": ["-DSCALE=0.02", "-DLIFT=40"]}          # velocities that stay positive: no kinks
 
@@ -39,13 +40,14 @@ def file_of(name):
 def generated(place, name):
     """The C file of a model, and what the driver must know of it"""
     model = read.read(file_of(name))
-    code, header, _ = c_file.write(model, name + ".eq")
+    code, header, about = c_file.write(model, name + ".eq")
     for end, text in ((".c", code), (".h", header)):
         with open(os.path.join(place, name + end), "w", encoding="utf-8") as f:
             f.write(text)
     sizes = ", ".join("size[%d]" % k for k in range(len(model.sizes)))
     return ["-DHEADER=\"%s.h\"" % name, "-DNAME=%s" % name, "-DSIZES=%s" % sizes] + \
-        ["-DDEFAULTS"] * bool(model.parameters) + FLAGS_OF.get(name, [])
+        ["-DDEFAULTS"] * bool(model.parameters) + \
+        ["-DSPLITTING"] * ("no_splitting" not in about) + FLAGS_OF.get(name, [])
 
 
 def built(place, name, sources, *flags):
@@ -81,15 +83,20 @@ def test_hand_written():
 
 def test_memory():
     """Each allocation of a model fails once"""
+    for name in ("names", "exchange"):
+        memory_of(name)
+
+
+def memory_of(name):
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
-        generated(place, "names")
-        sources = [os.path.join(HERE, "grid_memory.c"), os.path.join(place, "names.c")]
+        flags = generated(place, name)
+        sources = [os.path.join(HERE, "grid_memory.c"), os.path.join(place, name + ".c")]
         with open(sources[1], encoding="utf-8") as f:
             text = re.sub(r"\b([mc]alloc)\(", r"failing_\1(", f.read())
         with open(sources[1], "w", encoding="utf-8") as f:
             f.write("#include <stddef.h>\nvoid *failing_malloc(size_t bytes);\n"
                     "void *failing_calloc(size_t count, size_t size);\n" + text)
-        run(built(place, "memory", sources))
+        run(built(place, "memory", sources, *flags))
 
 
 for name_ in SIZES:

@@ -13,7 +13,7 @@ from cases import Skipped, run_all
 DOCUMENTS = {"../README.md": 1, "reference/python.md": 13, "start/first-run.md": 1, "coming-from/petab.md": 2,
              "coming-from/pybamm.md": 1, "coming-from/sbml.md": 1, "coming-from/scipy.md": 2,
              "explanation/traced-functions.md": 2, "howto/fits.md": 2,
-             "index.md": 1, "howto/slow-runs.md": 3, "howto/memory.md": 1,
+             "index.md": 1, "howto/slow-runs.md": 3, "howto/memory.md": 1, "howto/splitting.md": 1,
              "reference/python-more.md": 9}
 
 

@@ -148,6 +148,47 @@ def test_auto_with_a_splitting():
     fails(TypeError, "needs the preconditioner", costate.Problem, heat, splitting=True)
 
 
+PLATE = """model plate
+size M = 9
+grid i: M zero, j: M zero
+parameter d = 0.1, k = 0.5
+state u[i,j] = sin(pi*(i + 1)/(M + 1))*sin(2*pi*(j + 1)/(M + 1))
+u' = d*(M + 1)^2*(u[i-1,j] + u[i+1,j] + u[i,j-1] + u[i,j+1] - 4*u) - k*u
+"""
+
+
+def test_splitting_of_a_model():
+    """an eigenvector of the differences decays; gradients, transposes, and an ensemble in two threads"""
+    model = costate.Model(PLATE)
+    run = costate.Problem(model, splitting=True, **SHARP).integrate((0.0, 1.0))
+    assert run.stats["member_steps"][7] == run.stats["accepted"] and run.stats["jac"] == 0      # w6s4os
+    rate = 4 * 100 * (np.sin(np.pi / 20) ** 2 + np.sin(np.pi / 10) ** 2)
+    y0, exact = model.start(), model.start() * np.exp(-0.1 * rate - 0.5)
+    close(run.y, exact, 1e-5)
+    by_y, by_p = run.adjoint(y0)
+    close(by_p, [-rate * (y0 @ exact), -(y0 @ exact)], 1e-4)
+    close(by_y, exact, 1e-4)                                                 # the matrix of the run is symmetric
+    dy, dp = np.cos(np.arange(81)), np.array([0.3, -0.4])
+    close(y0 @ run.tangent(dy, dp), by_y @ dy + by_p @ dp, 1e-12)
+    again = copy.deepcopy(run.problem).integrate((0.0, 1.0))
+    assert again.problem.splitting and np.array_equal(again.y, run.y)
+    P2 = np.array([[0.1, 0.5], [0.2, 0.1], [0.3, 0.2], [0.05, 1.0]])
+    many = run.problem.ensemble((0.0, 1.0), None, P2, w=y0, threads=2)
+    for p, y, gradient in zip(P2, many.y, many.p):
+        one = run.problem.integrate((0.0, 1.0), None, p)
+        assert np.array_equal(y, one.y) and np.array_equal(gradient, one.adjoint(y0)[1])
+    assert many.threads == 2
+
+
+def test_models_without_a_splitting():
+    across = PLATE.replace("u[i-1,j]", "u[i-1,j-1]")
+    fails(costate.ModelError, "plate has no splitting: the equation of u reads u[i-1,j-1]", costate.Problem,
+          costate.Model(across), splitting=True)
+    single = costate.Model("state x = 1\nx' = -x")
+    fails(costate.ModelError, "model has no splitting: it is not on a grid", costate.Problem, single, splitting=True)
+    fails(TypeError, "or a Model on a grid", costate.Problem, heat, splitting=True)
+
+
 def test_forms():
     def f(t, u, p):
         return p["D"] * np.reshape(L @ np.ravel(u), u.shape) - p["k"] * u
