@@ -1,8 +1,10 @@
-"""auto.py - the part auto of the benchmark: composite methods beside single ones in work, beside other codes in time.
+"""auto.py - the part auto of the benchmark: composite methods beside single ones in work and time, beside other codes
+in time.
 
 Work is counted, with the prices of docs/explanation/choosing.md: what a composite method takes over the least that
-single methods take at the error that it reaches.  Times are those of CVODES and LSODA over the time of `auto` at the
-error that they reach.
+single methods take at the error that it reaches.  Times of `auto` are compared with those of its members in the same
+way; each is the least of some runs.  Runs whose error is 1 or more solve nothing and are left out.  Then come the times
+of CVODES and LSODA over that of `auto` at the error that they reach.
 
 The environment variable BENCH_AUTO replaces composite methods by others, as in BENCH_AUTO=auto=rodas5p,radau=radau2a5,
 to try this part with a library that lacks them."""
@@ -22,14 +24,19 @@ PARABOLIC = ("rock4",)              # for large parabolic problems, which no mem
 RADAU = ("radau2a", "radau2a5", "radau2a7")
 # composite method, what it is compared with, targets: geometric mean over all cells, the worst cell
 COMPOSITES = (("auto", SINGLES, 1.2, 2.5), ("radau", RADAU, 1.1, 1.6))
+MEMBERS = ("rodas5p", "radau2a5", "radau2a", "radau2a7", "rock4", "verner76", "bs54")     # of `auto`
+TIMED = ("auto", MEMBERS, 1.1, 1.5)             # as COMPOSITES, for times
 WHICH = (("forward", "value", "error"), ("with gradient", "gradient", "gradient"))
+TIME = {"value": "forward_time", "gradient": "time"}
 RTOLS = (1e-3, 1e-5, 1e-7, 1e-9)
 ENOUGH = 2e-11                     # errors below are too near those of the references
 SMALL = ("orego", "lv", "vdpol", "line")
 
 
 def part_auto(run, rep):
-    work(rep, measured(run))
+    rows = measured(run)
+    work(rep, rows)
+    times(rep, rows)
     race(run, rep)
 
 
@@ -37,13 +44,22 @@ def work(rep, rows):
     for name, against, mean, worst in COMPOSITES:
         for title, which, error in WHICH:
             cells = ratios(rows, name, against, which, error)
-            work_table(rep, name, against, title, cells)
-            summary(rep, name, title, cells, mean, worst)
+            what = "the best single method" if against is SINGLES else "the best of its members"
+            ratio_table(rep, "`%s`, %s: work over that of %s at its error" % (name, title, what), cells)
+            summary(rep, "%s, %s: work" % (name, title), cells, mean, worst)
             if against is SINGLES:
                 others = tuple(single for single in SINGLES if single not in PARABOLIC)
                 rep.say("without %s among the single methods: %s" % (
                     ", ".join(PARABOLIC), in_short(ratios(rows, name, others, which, error))))
     members(rep, rows)
+
+
+def times(rep, rows):
+    name, against, mean, worst = TIMED
+    for title, which, error in WHICH:
+        cells = ratios(rows, name, against, which, error, by_time=True)
+        ratio_table(rep, "`%s`, %s: time over that of the best of its members at its error" % (name, title), cells)
+        summary(rep, "%s, %s: time" % (name, title), cells, mean, worst)
 
 
 def methods():
@@ -52,7 +68,7 @@ def methods():
     return {name: stand_ins.get(name, name) for name, *_ in COMPOSITES}
 
 
-# ---- work ----------------------------------------------------------------------------------------------------------
+# ---- work, and times of costate alone --------------------------------------------------------------------------------
 
 
 def measured(run):
@@ -71,33 +87,33 @@ def measured(run):
     return found
 
 
-def ratios(rows, name, against, which, error):
-    """{problem: {rtol: (ratio, best method)}}; ratio inf: the run failed; None: no single method reaches its error, or
-    there is no gradient"""
-    return {problem: {run["rtol"]: ratio(run, of, against, which, error) for run in of.get("composite " + name, ())}
-            for problem, of in rows.items()}
+def ratios(rows, name, against, which, error, by_time=False):
+    """{problem: {rtol: (ratio, best method)}}; ratio inf: the run failed; None: no single method reaches its error, it
+    is 1 or more, or there is no gradient"""
+    return {problem: {run["rtol"]: ratio(run, of, against, which, error, by_time)
+                      for run in of.get("composite " + name, ())} for problem, of in rows.items()}
 
 
-def ratio(run, of, against, which, error):
+def ratio(run, of, against, which, error, by_time):
     prices = recommend.PRICES[of["about"]["prices"]]
 
     def error_of(single):
         return math.inf if single[error] is None else single[error]
 
-    def work_of(single):
-        return recommend.work_of(single, which, prices)
+    def cost_of(single):
+        return single[TIME[which]] if by_time else recommend.work_of(single, which, prices)
 
     if run["status"]:
         return math.inf, "-"
-    if run[error] is None:
+    if run[error] is None or run[error] >= 1:
         return None, "-"
     reached = max(run[error], ENOUGH)
-    works = {name: recommend.at_error(of[name], error_of, work_of, reached) for name in against if name in of}
-    works = {name: work for name, work in works.items() if work}
-    if not works:
+    costs = {name: recommend.at_error(of[name], error_of, cost_of, reached) for name in against if name in of}
+    costs = {name: cost for name, cost in costs.items() if cost}
+    if not costs:
         return None, "-"
-    best = min(works, key=works.get)
-    return work_of(run) / works[best], best
+    best = min(costs, key=costs.get)
+    return cost_of(run) / costs[best], best
 
 
 def geometric_mean(values):
@@ -108,13 +124,12 @@ def all_ratios(cells):
     return [found for row in cells.values() for found, _ in row.values() if found is not None]
 
 
-def work_table(rep, name, against, title, cells):
-    what = "the best single method" if against is SINGLES else "the best of its members"
-    rep.heading("`%s`, %s: work over that of %s at its error" % (name, title, what))
+def ratio_table(rep, heading, cells):
+    rep.heading(heading)
     rep.say("| problem | " + " | ".join("rtol %.0e" % rtol for rtol in RTOLS) + " |")
     rep.say("|---" * (len(RTOLS) + 1) + "|")
     for problem, row in cells.items():
-        rep.say("| %s | %s |" % (problem, " | ".join(work_cell(*at(row, rtol)) for rtol in RTOLS)))
+        rep.say("| %s | %s |" % (problem, " | ".join(ratio_cell(*at(row, rtol)) for rtol in RTOLS)))
 
 
 def at(row, rtol):
@@ -122,16 +137,16 @@ def at(row, rtol):
     return next((cell for key, cell in row.items() if abs(key / rtol - 1) < 1e-3), (None, "-"))
 
 
-def work_cell(found, best):
+def ratio_cell(found, best):
     return "-" if found is None else "failed" if math.isinf(found) else "%.2f %s" % (found, best)
 
 
-def summary(rep, name, title, cells, mean, worst):
+def summary(rep, what, cells, mean, worst):
     found = all_ratios(cells)
     rep.say()
     rep.say(in_short(cells))
-    target(rep, "%s, %s: work, geometric mean" % (name, title), geometric_mean(found), mean)
-    target(rep, "%s, %s: work, worst cell" % (name, title), max(found, default=None), worst)
+    target(rep, what + ", geometric mean", geometric_mean(found), mean)
+    target(rep, what + ", worst cell", max(found, default=None), worst)
 
 
 def in_short(cells):

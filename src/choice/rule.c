@@ -7,8 +7,9 @@
 
    beta the end of the stability region on the negative real axis and theta the part of it where error control settles.
    The stiff member is taken after LIMITED flagged steps, not counting those before CALM steps in a row without a flag.
-   Waves, whose eigenvalues are far from the real axis, count WAVE times: explicit methods do not damp them, and they
-   spoil the state before errors show.
+   Waves, whose eigenvalues are far from the real axis, count three times: explicit methods do not damp them, and they
+   spoil the state before errors show.  So do steps that stability shortened and that the error would permit to be far
+   longer.  Steps that are nearly as long as stability allows count by their work (near_flag).
 
    Stiff to explicit: after CHEAPER steps in a row, from the SETTLED-th on, in which an explicit member, with steps that
    are stable, would take less work per unit of time than the last steps did,
@@ -17,11 +18,14 @@
 
    Stabilised instead of stiff: where factorisations are dear and h is proposed, if
 
-       (4 + sqrt(z/BETA)) rho/z < work / h,     z = min(h rho, the most that its degrees permit).
+       (4 + sqrt(z/BETA)) rho/z < work / h,     z = min(h rho, the most that its degrees permit),
+
+   and h hardly grows: in a transient, h says nothing about the rest of the run.
 
    Stiff instead of stabilised: after CHEAPER steps in a row whose work per unit of time exceeds that of stiff steps.
    Three guesses of the latter are compared (stiff_work), as the error of stabilised steps need not tell how long stiff
-   ones would be: fast modes that are not diffusion may keep them hundreds of times shorter.
+   ones would be: fast modes that are not diffusion may keep them hundreds of times shorter.  And all three may be
+   wrong: the stiff member is also tried when stabilised steps have done as much work as a trial takes (trial_after).
 
    A splitting is given for problems that are stiff: its member begins, and is not compared with others.  The spectrum
    that it watches is that of the matrix and f_y together (ros/guard.c).
@@ -39,8 +43,13 @@
 #include "solver/members.h"
 #include "solver/options.h"
 
-enum { LIMITED = 15 * FLAG, CALM = 6 };         /* as in DOPRI5; a stiff member is tried after 300 near steps */
-enum { SETTLED = 5, CHEAPER = 3, EVERY = 2 };   /* EVERY: rho is measured after every second stiff step */
+enum { LIMITED = 15 * FLAG, CALM = 6 };         /* as in DOPRI5 */
+enum { SETTLED = 5, CHEAPER = 3 };
+enum { TRIAL = SETTLED + CHEAPER };             /* about the number of stiff steps before explicit ones may follow */
+/* rho is measured after every second stiff step, which takes 5 to 14 % of the instructions of small systems, or after
+   every eighth where explicit steps would take FAR times the work. */
+enum { EVERY = 2, RARELY = 8 };
+static const double FAR = 8;
 
 /* As in RADAU, but that the order is lowered by FAILED failures of the iteration in one step, not by one: in 80 runs of
    the benchmark `auto` that took 5 % more work. */
@@ -90,21 +99,26 @@ static int stabilised_pays(costate *c, const run *x, double h, double work, int 
 
 /* ---- explicit steps ---- */
 
-/* The first stiff member for these tolerances; if it belongs to those whose order varies, the one of lowest order. */
-static int stiff_after_explicit(const costate *c)
-{
-    int k = c->first[1];
-    if (k < 0 || c->st.method->of->raises == 0 || entry(c, k)->tighter == 1) return k;
-    while (k > 0 && entry(c, k - 1)->tighter != 1 && member_takes(c, k - 1)) k--;
-    return k;
-}
-
 static int instead_of_explicit(costate *c, const run *by, int *k)
 {
     double h = guessed_step(c);
     TRY(effort_prices(c));
     TRY(stabilised_pays(c, by, h, c->first[1] >= 0 ? effort_of_stiff(&c->rule) / h : HUGE_VAL, k));
-    if (*k < 0) *k = stiff_after_explicit(c);
+    if (*k < 0) *k = c->first[1];
+    return 0;
+}
+
+static double evaluations(const costate_method *m) { return m->s - ((m->is & COSTATE_FSAL) != 0); }
+
+/* Where nothing tells whether the stiff member would take less work, it is tried after as much work as a trial takes.
+   Where it was tried before, after as much as it did, and twice as much each time. */
+static double trial_after(const rule *x) { return fmax(TRIAL * effort_of_stiff(x), x->wait); }
+
+/* How much a step counts that is nearly as long as stability allows. */
+static int near_flag(costate *c, int *count)
+{
+    TRY(effort_prices(c));
+    *count = (int)fmax(NEAR_FLAG, LIMITED * evaluations(c->st.m) / trial_after(&c->rule));
     return 0;
 }
 
@@ -112,7 +126,8 @@ static int after_explicit(costate *c, const run *by)
 {
     rule *x = &c->rule;
     int count, next;
-    TRY(stiffness_flags(c, &by->now, &count));
+    TRY(stiffness_flags(c, &by->now, fabs(by->h_free), &count));
+    if (count == NEAR_FLAG) TRY(near_flag(c, &count));
     x->flagged += count;
     x->calm = count ? 0 : x->calm + 1;
     if (x->calm == CALM) x->flagged = 0;
@@ -136,6 +151,14 @@ static int bears_explicit(const costate *c, const run *by)
 
 void rule_event(costate *c) { c->rule.eventful = 1; }
 
+/* work of explicit steps per unit of time, by the last rho; *longest: the length of such a step */
+static double explicit_rate(const costate *c, const run *by, double *longest)
+{
+    if (c->first[0] < 0) return HUGE_VAL;
+    *longest = stiffness_step(c, c->first[0], fabs(by->h_free));
+    return evaluations(c->st.members[c->first[0]].m) / *longest;
+}
+
 /* *k <- the member that would take less work than this one, or -1; *h: its step */
 static int cheaper_one(costate *c, const run *by, double *h, int *k)
 {
@@ -144,17 +167,15 @@ static int cheaper_one(costate *c, const run *by, double *h, int *k)
     *h = proposed;
     *k = -1;
     if (x->taken < SETTLED || c->st.spectrum.products == 0) return 0;
-    if (c->first[0] >= 0) {
-        const costate_method *m = c->st.members[c->first[0]].m;
-        double f = m->s - ((m->is & COSTATE_FSAL) != 0), longest = stiffness_step(c, c->first[0], proposed);
-        if (longest < proposed) x->fast = 1;
-        if (bears_explicit(c, by) && f / longest < effort_rate(x)) {
-            *h = longest;
-            *k = c->first[0];
-            return 0;
-        }
+    double longest = proposed, rate = explicit_rate(c, by, &longest);
+    if (longest < proposed) x->fast = 1;
+    if (bears_explicit(c, by) && rate < effort_rate(x)) {
+        *h = longest;
+        *k = c->first[0];
+        return 0;
     }
-    return is_stiff(c) ? stabilised_pays(c, by, proposed, effort_of_step(x) / proposed, k) : 0;
+    if (!is_stiff(c) || proposed > GROWS * fabs(by->now.h)) return 0;
+    return stabilised_pays(c, by, proposed, effort_of_step(x) / proposed, k);
 }
 
 static int compare(costate *c, const run *by)
@@ -163,7 +184,8 @@ static int compare(costate *c, const run *by)
     double h;
     int k;
     if (c->first[0] < 0 && member_stabilised(c) < 0) return 0;
-    if (is_stiff(c) && (x->taken % EVERY == 0 || x->cheaper > 0)) TRY(stiffness_measure(c, &by->now));
+    int every = explicit_rate(c, by, &h) > FAR * effort_rate(x) ? RARELY : EVERY;
+    if (is_stiff(c) && (x->taken % every == 0 || x->cheaper > 0)) TRY(stiffness_measure(c, &by->now));
     TRY(cheaper_one(c, by, &h, &k));
     x->cheaper = k >= 0 ? x->cheaper + 1 : 0;
     if (x->cheaper < CHEAPER) return 0;
@@ -211,10 +233,10 @@ static double stiff_work(const costate *c, const run *by, double err)
 static int after_stabilised(costate *c, const run *by, double err)
 {
     rule *x = &c->rule;
-    int k = stiff_after_explicit(c);
+    int k = c->first[1];
     effort_note(c, &by->now);
     TRY(compare(c, by));
-    int dearer = x->taken >= SETTLED && effort_rate(x) > stiff_work(c, by, err);
+    int dearer = x->taken >= SETTLED && (effort_rate(x) > stiff_work(c, by, err) || x->spent > trial_after(x));
     x->flagged = stabilised_here(c) < 0 || dearer ? x->flagged + 1 : 0;
     if (k >= 0 && x->next == c->st.at && x->flagged >= CHEAPER) x->next = k;
     return 0;
@@ -340,8 +362,8 @@ int rule_change(costate *c, double *h)
     if (entry(c, before)->splits || entry(c, c->st.at)->splits) spectrum_forget(&c->st.spectrum);
     if (is_stabilised(c)) c->st.spectrum.age = LONG_AGO;        /* it needs rho more accurately */
     if (was_stiff && is_stiff(c)) return 0;
-    int tried = was_stiff && is_stabilised(c);
-    double stiff = tried ? effort_of_step(x) / fabs(*h) : 0, wait = tried ? fmax(2 * x->wait, x->spent) : x->wait;
+    double stiff = was_stiff && is_stabilised(c) ? effort_of_step(x) / fabs(*h) : 0;
+    double wait = was_stiff ? fmax(2 * x->wait, x->spent) : x->wait;
     *x = (rule){.run = x->run, .member = before, .next = x->next, .lu = x->lu, .solve = x->solve, .stiff = stiff,
                 .wait = wait, .rescued = x->rescued, .failures = c->count.newton_failures};
     x->done = effort_so_far(c);

@@ -4,7 +4,7 @@
 
 #include "solver/run_state.h"
 
-enum { FLAG = 20 };             /* of a step that stability limits; others count parts of it */
+enum { FLAG = 20, NEAR_FLAG = 1 };      /* of a step that stability limits; of one that is near that */
 
 static inline const composite_member *entry(const costate *c, int k) { return &c->st.method->of->member[k]; }
 static inline int is_stiff(const costate *c) { return (c->st.F->is & IMPLICIT) != 0; }

@@ -335,6 +335,20 @@ def test_work_of_composite_methods_over_the_best_at_their_error():
     assert found == {"p": {1e-3: (None, "-")}}, found
 
 
+def test_times_of_composite_methods_over_the_best_at_their_error():
+    """times that are not in proportion to work: rodas4 takes error^(-1/2), bs54 4 error^(-1/2) seconds, a gradient
+    twice as much; an error of 1 is no solution"""
+    def timed(runs, factor):
+        return [dict(run, forward_time=factor * run["error"] ** -0.5, time=2 * factor * run["error"] ** -0.5)
+                for run in runs]
+    rows = {"p": {"about": {"prices": "small"}, "bs54": timed(powers(4, 3), 4), "rodas4": timed(powers(2, 1), 1),
+                  "composite auto": timed([composite_run(1e-4, 60), composite_run(1.0, 60, rtol=1e-5)], 1.5)}}
+    for which in ("value", "gradient"):
+        cells = auto.ratios(rows, "auto", ("bs54", "rodas4"), which, "error", by_time=True)["p"]
+        assert cells[1e-3][1] == "rodas4" and abs(cells[1e-3][0] - 1.5) < 1e-12, cells
+        assert cells[1e-5] == (None, "-"), cells
+
+
 def test_gradients_of_composite_methods_with_blocks_of_several_sizes():
     """direct systems on the way back: 2 of 3 stages and 1 of 7, each n factor 10 at n stages 10 (s^2 - 1) more"""
     run = {"block": (2 * 3 + 7) / 3, "block_squared": (2 * 9 + 49) / 3, "forward": [0] * 9,
@@ -347,8 +361,8 @@ def test_targets_of_composite_methods_are_missed_where_a_cell_fails():
         report = Report(".")
         for runs in ((composite_run(1e-4, 30),), (composite_run(1e-4, 60),), (composite_run(None, 0, status=-1),)):
             cells = cells_of(*runs)
-            auto.work_table(report, "auto", auto.SINGLES, "forward", cells)
-            auto.summary(report, "auto", "forward", cells, 1.2, 1.5)
+            auto.ratio_table(report, "work", cells)
+            auto.summary(report, "work", cells, 1.2, 1.5)
     verdicts = [line.split(": ")[-1].split(" ")[0] for line in report.targets]
     assert verdicts == ["met", "met", "MISSED", "MISSED", "MISSED", "MISSED"], report.targets
     assert "| p | 1.00 bs54 | - | - | - |" in report.lines and "| p | failed | - | - | - |" in report.lines

@@ -7,7 +7,7 @@
 #include "turns.h"
 
 enum { BS54, VERNER76, ROCK4, RODAS5P, RADAU2A, RADAU2A5, RADAU2A7, MEMBERS };
-enum { FLAG = 20, NEAR_FLAG = 1 };      /* units in which flagged steps are counted */
+enum { FLAG = 20 };                     /* units in which flagged steps are counted */
 
 /* ---- what the rule knew before each step ended ---- */
 
@@ -123,24 +123,28 @@ static costate_options at(double tol) { return (costate_options){.rtol = tol, .a
 
 /* ---- explicit to stiff ---- */
 
-/* Fifteen flagged steps, one by one, and the next is stiff. */
+/* Fifteen flagged steps, one by one, and the next is stiff; or five where the error permits far longer ones. */
 static void fifteen(void **state)
 {
     const linear s = {.a = 1e4};
     const costate_problem P = problem_of(&s);
+    int certain = 0, single = 0;
     (void)state;
-    for (int k = 3; k <= 8; k++) {
+    for (int k = 3; k <= 9; k++) {
         const seen *x = run_of("auto", &P, 1, at(pow(10, -k)));
         int last = 0;
         while (last < x->count && !is_stiff(x->member[last])) last++;
-        if (last == x->count || last < 15) fail_msg("rtol 1e-%d: %d explicit steps", k, last);
-        assert_true(x->r[last - 1].flagged >= 14 * FLAG && x->r[last - 1].flagged < 15 * FLAG);
+        if (last == x->count || last < 5) fail_msg("rtol 1e-%d: %d explicit steps", k, last);
+        assert_true(x->r[last - 1].flagged >= 12 * FLAG && x->r[last - 1].flagged < 15 * FLAG);
         for (int i = 1; i < last; i++) {
             int more = x->r[i].flagged - x->r[i - 1].flagged;
-            assert_true(more == FLAG || more == NEAR_FLAG || more == 0 || x->r[i].flagged == 0);
+            assert_true((more >= 0 && more <= FLAG) || more == 3 * FLAG || x->r[i].flagged == 0);
+            certain += more == 3 * FLAG;
+            single += more == FLAG;
         }
         assert_true(last < 150);
     }
+    assert_true(certain >= 10 && single >= 10);
 }
 
 /* Six steps in a row without a flag reset the counter, and five do not. */
@@ -167,7 +171,7 @@ static void calm(void **state)
             if (r->calm == 6) assert_int_equal(r->flagged, 0);
             if (r->calm > 0 && r->calm < 6) assert_int_equal(r->flagged, q->flagged);
             int more = r->flagged - q->flagged;
-            if (r->calm == 0) assert_true(more == NEAR_FLAG || more == FLAG || more == 3 * FLAG);
+            if (r->calm == 0) assert_true((more > 0 && more <= FLAG) || more == 3 * FLAG);
             resets += r->calm == 6 && q->flagged > 0;
             kept += r->calm == 5 && r->flagged > 0;
         }
@@ -242,7 +246,9 @@ static void first_explicit_step(void **state)
         const linear s = {.before = 3e4, .after = after, .at = 0.1};
         const costate_problem P = problem_of(&s);
         const composite_member *bs54 = &costate_method_find("auto")->of->member[BS54];
-        const seen *x = run_of("auto", &P, 3, at(1e-3));
+        costate_options o = at(1e-3);
+        o.hmax = 0.03;                          /* stiff steps stay so short that explicit ones are cheaper */
+        const seen *x = run_of("auto", &P, 3, o);
         for (int i = 1; i < x->count; i++) {
             if (!is_stiff(x->member[i - 1]) || x->member[i] != BS54 || x->t[i] < 0.2) continue;
             double stable = bs54->real / after;
@@ -253,7 +259,8 @@ static void first_explicit_step(void **state)
     assert_true(bounded > 0);
 }
 
-/* rho comes from the Jacobian of the step: products are counted in power, and none is by the user's tangent. */
+/* rho comes from the Jacobian of the step: products are counted in power, and none is by the user's tangent.  Explicit
+   steps are far from cheaper here, so that every eighth step is enough. */
 static void costs_no_evaluation(void **state)
 {
     const linear s = {.a = 1e4};
@@ -270,7 +277,7 @@ static void costs_no_evaluation(void **state)
         measured += x->power[i] > x->power[i - 1];
         stiff++;
     }
-    assert_true(stiff > 10 && measured >= stiff / 2 - 1 && measured <= stiff / 2 + 2);
+    assert_true(stiff > 30 && measured >= stiff / 8 - 1 && measured <= stiff / 8 + 2);
 }
 
 /* ---- the order of Radau methods ---- */
@@ -402,17 +409,19 @@ static void stiff_ones(void **state)
     (void)state;
     assert_int_equal(first_stiff(&P, o), RODAS5P);
     o.rtol = 0.99e-5;
-    assert_int_equal(first_stiff(&P, o), RADAU2A);
+    assert_int_equal(first_stiff(&P, o), RADAU2A5);
+    o.rtol = 2.9e-8;
+    assert_int_equal(first_stiff(&P, o), RADAU2A7);
     o.rtol = 1e-4;
     o.differences = 1;
-    assert_int_equal(first_stiff(&P, o), RADAU2A);
+    assert_int_equal(first_stiff(&P, o), RADAU2A5);
     o.differences = 0;
     P.rhs.tangent2 = NULL;                   /* gradients exist, but tangents of Rosenbrock steps do not */
-    assert_int_equal(first_stiff(&P, o), RADAU2A);
+    assert_int_equal(first_stiff(&P, o), RADAU2A5);
     P.rhs.adjoint_tangent = NULL;
-    assert_int_equal(first_stiff(&P, o), RADAU2A);
+    assert_int_equal(first_stiff(&P, o), RADAU2A5);
     P.jac = NULL;                            /* products give it */
-    assert_int_equal(first_stiff(&P, o), RADAU2A);
+    assert_int_equal(first_stiff(&P, o), RADAU2A5);
 }
 
 /* statuses of a run and its sweeps, by these members, of what is provided: bits 0 to 2 jac, tangent, adjoint */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-enum { BS54, VERNER76, ROCK4, RODAS5P };
+enum { BS54, VERNER76, ROCK4, RODAS5P, RADAU2A, RADAU2A5 };
 
 /* ---- y' = 1 - y from y = 1: every step is exact, and stages are equal ---- */
 
@@ -35,11 +35,12 @@ typedef struct {
     costate *c;
     spectrum s;                 /* z: h rho, or (t1 - t)/100 rho with the prices of lu and solve */
     double z, lu, solve, longest;       /* longest: over h; 0: not known */
+    double grows, wait;                 /* grows: the next step by its error, over h; 0: no longer */
     double reach;               /* h rho of the stabilised member */
     int step, before, more, member;
 } known;
 enum { SET_AT = 3 };
-static const double H = 0.01, T1 = 10;
+static const double H = 0.01, T1 = 10, LONGER = 8;     /* LONGER: the most that a step may grow */
 
 static int between_steps(const costate_step *step, void *ctx)
 {
@@ -58,9 +59,10 @@ static int between_steps(const costate_step *step, void *ctx)
     s->products = 4;
     s->rho = SPECTRUM_SAFETY * k->z / (k->lu > 0 ? rest : h);
     s->longest = k->longest * h;
-    c->rule.flagged = k->before = k->lu > 0 ? 15 * FLAG : 0;
+    c->rule.flagged = k->before = k->lu > 0 ? 15 * FLAG : k->before;
     c->rule.lu = k->lu;
     c->rule.solve = k->solve;
+    c->rule.wait = k->wait;
     assert_int_equal(space_norm(&c->maps.space, 2, c->st.w, c->work.y, &size), 0);
     k->reach = c->st.members[ROCK4].F->reach(&c->st.members[ROCK4], 0, size * c->st.members[c->st.at].looser);
     return 0;
@@ -69,7 +71,9 @@ static int between_steps(const costate_step *step, void *ctx)
 static known decided_with(known k)
 {
     double y[] = {1, 1};
-    costate_options o = {.rtol = 1e-4, .hmax = H, .h0 = H, .on_step = between_steps, .on_step_ctx = &k};
+    double first = k.grows > 0 ? H / pow(LONGER, SET_AT) : H;
+    costate_options o = {.rtol = 1e-4, .hmax = k.grows > 0 ? k.grows * H : H, .h0 = first, .on_step = between_steps,
+                         .on_step_ctx = &k};
     k.c = costate_new(costate_method_find("auto"), &resting, &o);
     assert_int_equal(costate_integrate(k.c, 0, T1, y, NULL, NULL), COSTATE_STOPPED);
     costate_free(k.c);
@@ -77,23 +81,38 @@ static known decided_with(known k)
 }
 
 /* How much a step counts towards a stiff one: beta the limit on the real axis, theta beta where error control settles,
-   x_w the limit of waves. */
+   x_w the limit of waves.  Near steps of BS54 count 300 times 7 evaluations over the work of a trial, which is 8 times
+   3 lu + 10 solve + 20 or what the last trials ask for. */
 static void flags(void **state)
 {
     const composite_member *m = &costate_method_find("auto")->of->member[BS54];
-    double settled = m->settles * m->real;
-    const struct { int negative, waves; double z, longest; int more; } all[] = {
-        {1, 0, 0.34 * m->real, 0, 0}, {1, 0, 0.36 * m->real, 0, 1}, {1, 0, 0.99 * settled, 0, 1},
-        {1, 0, 1.01 * settled, 0, FLAG}, {0, 0, 0.99 * settled, 0, 0}, {0, 0, 1.01 * settled, 0, FLAG},
-        {0, 1, 1.01 * m->waves, 0, 3 * FLAG}, {0, 1, 0.99 * fmin(m->waves, settled), 0, 0},
-        {1, 0, 0.1, 1 / 0.98, 0}, {1, 0, 0.1, 1 / 0.995, FLAG}, {0, 1, 0.1, 1 / 0.995, 3 * FLAG}};
+    double settled = m->settles * m->real, tried = 8 * (3 * 10 + 10 * 2 + 20);
+    const struct { int negative, waves; double z, longest; int more; double grows, wait; } all[] = {
+        {1, 0, 0.34 * m->real, 0, 0, 0, 0}, {1, 0, 0.36 * m->real, 0, (int)(2100 / tried), 0, 0},
+        {1, 0, 0.99 * settled, 0, (int)(2100 / tried), 0, 0.9 * tried}, {1, 0, 0.99 * settled, 0, 2, 0, 1000},
+        {1, 0, 0.99 * settled, 0, 1, 0, 1e9},
+        {1, 0, 1.01 * settled, 0, FLAG, 0, 0}, {0, 0, 0.99 * settled, 0, 0, 0, 0},
+        {0, 0, 1.01 * settled, 0, FLAG, 0, 0},
+        {0, 1, 1.01 * m->waves, 0, 3 * FLAG, 0, 0}, {0, 1, 0.99 * fmin(m->waves, settled), 0, 0, 0, 0},
+        {1, 0, 0.1, 1 / 0.98, 0, 0, 0}, {1, 0, 0.1, 1 / 0.995, FLAG, 0, 0}, {0, 1, 0.1, 1 / 0.995, 3 * FLAG, 0, 0},
+        {1, 0, 0.1, 1 / 0.995, FLAG, 3.9, 0}, {1, 0, 0.1, 1 / 0.995, 3 * FLAG, 4.1, 0}, {1, 0, 0.1, 0, 0, 4.1, 0},
+        {1, 0, 0.1, 1 / 0.98, 0, 4.1, 0}};
     (void)state;
     assert_true(0.36 * m->real < 0.99 * settled && settled < m->real);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         known k = decided_with((known){.s = {.negative = all[i].negative, .waves = all[i].waves}, .z = all[i].z,
-                                       .longest = all[i].longest});
+                                       .longest = all[i].longest, .grows = all[i].grows, .wait = all[i].wait});
         if (k.more != all[i].more) fail_msg("row %zu: flagged by %d, not %d", i, k.more, all[i].more);
     }
+}
+
+/* The flag that makes it fifteen is followed by a stiff step, and no other. */
+static void fifteenth(void **state)
+{
+    double z = costate_method_find("auto")->of->member[BS54].real;
+    (void)state;
+    assert_int_equal(decided_with((known){.z = z, .before = 14 * FLAG}).member, RADAU2A5);
+    assert_int_equal(decided_with((known){.z = z, .before = 14 * FLAG - 1}).member, BS54);
 }
 
 /* A stabilised step is taken for a stiff one from DEAR = 50 on, and if its work per unit of time, 4 + sqrt(z/0.35)
@@ -104,10 +123,10 @@ static void stabilised(void **state)
     (void)state;
     double reach = decided_with((known){.lu = 50}).reach;
     assert_true(reach > 100 && reach < 1e5);
-    assert_int_equal(decided_with((known){.s = {.negative = 1}, .z = 10, .lu = 49.9}).member, RODAS5P + 1);
+    assert_int_equal(decided_with((known){.s = {.negative = 1}, .z = 10, .lu = 49.9}).member, RADAU2A5);
     assert_int_equal(decided_with((known){.s = {.negative = 1}, .z = 10, .lu = 50.1}).member, ROCK4);
     assert_int_equal(decided_with((known){.s = {.negative = 1}, .z = 0.99 * reach, .lu = 50}).member, ROCK4);
-    assert_int_equal(decided_with((known){.s = {.negative = 0}, .z = 10, .lu = 50.1}).member, RODAS5P + 1);
+    assert_int_equal(decided_with((known){.s = {.negative = 0}, .z = 10, .lu = 50.1}).member, RADAU2A5);
     for (size_t i = 0; i < sizeof prices / sizeof *prices; i++) {
         double lu = prices[i].lu, solve = prices[i].solve, work = 3 * lu + 10 * solve + 20;
         double most = work * reach / (4 + sqrt(reach / 0.35));
@@ -274,8 +293,8 @@ static void first_measurement(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flags), cmocka_unit_test(stabilised), cmocka_unit_test(prices), cmocka_unit_test(rescues_once),
-        cmocka_unit_test(sound), cmocka_unit_test(angles), cmocka_unit_test(stirred),
+        cmocka_unit_test(flags), cmocka_unit_test(fifteenth), cmocka_unit_test(stabilised), cmocka_unit_test(prices),
+        cmocka_unit_test(rescues_once), cmocka_unit_test(sound), cmocka_unit_test(angles), cmocka_unit_test(stirred),
         cmocka_unit_test(first_measurement)};
     if (!costate_method_find("auto") || !costate_method_find("dopri5")) return 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
