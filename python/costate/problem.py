@@ -192,7 +192,7 @@ class Built:
             P.ctx = self.of.ctx                 # of byte code; compiled C needs none
         implicit = problem.residual is not None
         rhs = None if implicit else self.place(P, "rhs", problem.rhs, "rhs", "fun", self.n)
-        if rhs is not None and (problem.rhs.jac is not None or rhs.way(1) == "differences"):
+        if rhs is not None and (problem.rhs.jac is not None or rhs.way(1) != "exact"):
             P.jac = lib.costate_py_jac
         self.nq = 0
         if problem.cost is not None:
