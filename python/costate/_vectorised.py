@@ -24,88 +24,95 @@ class Columns:
 
     Where this is not so, the function is called for each column from then on, and what used the columns is repeated."""
 
-    def __init__(self, bound):
-        self.bound, self.made = bound, {}
+    def __init__(self):
+        self.made = {}
 
-    def once(self, make, count):
-        """an array that depends on this number only"""
-        if (make, count) not in self.made:
-            self.made[make, count] = make(count)
-        return self.made[make, count]
+    def once(self, make, *of):
+        """what depends on these numbers only"""
+        if (make, *of) not in self.made:
+            self.made[(make, *of)] = make(*of)
+        return self.made[(make, *of)]
 
-    def all(self, part, at):
+    def all(self, bound, part, at):
         """the derivatives along each component"""
-        return self.of(part, at, self.once(np.eye, len(at[part])))
+        return self.of(bound, part, at, self.once(np.eye, len(at[part])))
 
-    def of(self, part, at, directions):
+    def of(self, bound, part, at, directions):
         """the derivatives along the columns of an array of directions"""
         if directions.shape[1] < LEAST:
-            return self.one_by_one(part, at, directions)
-        key, known = (self.bound.name, part), self.bound.trust.vectorised
+            return self.one_by_one(bound, part, at, directions)
+        key, known = (bound.name, part), bound.trust.vectorised
         if key not in known:
-            J = self.one_by_one(part, at, directions)
-            known[key] = self.is_vectorised(part, at, directions, J)
+            J = self.one_by_one(bound, part, at, directions)
+            known[key] = self.is_vectorised(bound, part, at, directions, J)
             return J
         if not known[key]:
-            return self.one_by_one(part, at, directions)
-        J = self.at_once(part, at, directions)
-        if J is None or not self.agree_along_one(part, at, directions, J):
+            return self.one_by_one(bound, part, at, directions)
+        found = self.at_once(bound, part, at, directions)
+        if found is None or not self.agree_along_one(bound, part, at, directions, *found):
             known[key] = False
-            raise Mistrusted(f"{self.bound.name} does not compute the columns of arrays as it computes vectors")
-        return J
+            raise Mistrusted(f"{bound.name} does not compute the columns of arrays as it computes vectors")
+        return found[0]
 
-    def one_by_one(self, part, at, directions):
-        J = np.empty((self.bound.rows, directions.shape[1]))
+    def one_by_one(self, bound, part, at, directions):
+        J = np.empty((bound.rows, directions.shape[1]))
         for k, d in enumerate(directions.T):
-            J[:, k] = self.along(part, at, d)
+            J[:, k] = self.along(bound, part, at, d)
         return J
 
-    def along(self, part, at, d):
-        return self.bound.complex_value((*at[:part], at[part] + 1j * STEP * d, *at[part + 1:]), part) / STEP
+    def along(self, bound, part, at, d):
+        return bound.complex_value((*at[:part], at[part] + 1j * STEP * d, *at[part + 1:]), part) / STEP
 
-    def at_once(self, part, at, directions):
-        """by a call for as many columns as MOST_NUMBERS allows; None: the function does not understand them"""
-        count, found = max(LEAST, MOST_NUMBERS // len(at[part])), []
-        for begin in range(0, directions.shape[1], count):
-            found.append(self.block(part, at, directions[:, begin:begin + count]))
-            if found[-1] is None:
-                return None
-        return found[0] if len(found) == 1 else np.hstack(found)
+    def at_once(self, bound, part, at, directions):
+        """(the columns, what columns that do not move have) by calls for as many as MOST_NUMBERS allows; None: the
+        function does not understand them"""
+        most, count = max(LEAST, MOST_NUMBERS // len(at[part])), directions.shape[1]
+        blocks = [self.block(bound, part, at, directions[:, k:k + most]) for k in range(0, count, most)]
+        if any(block is None for block in blocks):
+            return None
+        if len(blocks) == 1:
+            return blocks[0]
+        return np.hstack([J for J, _ in blocks]), np.max([still for _, still in blocks], axis=0)
 
-    def block(self, part, at, directions):
+    def block(self, bound, part, at, directions):
         count = directions.shape[1] + 1
-        moved = [a if k == 0 else np.repeat(a[:, None], count, axis=1) for k, a in enumerate(at)]
+        ones = self.once(np.ones, (1, count))
+        moved = [at[0], *(a[:, None] * ones for a in at[1:])]
         moved[part] = moved[part] + 0j
         moved[part].imag[:, :-1] = STEP * directions
         try:
-            value = np.asarray(self.bound.of.value(*moved))
+            value = np.asarray(bound.of.value(*moved))
         except Exception:
             return None
-        if value.shape == (count,) and self.bound.rows == 1:
+        if value.shape == (count,) and bound.rows == 1:
             value = value[None]
-        if value.shape != (self.bound.rows, count) or value.dtype.kind not in "fc":
+        if value.shape != (bound.rows, count) or value.dtype.kind not in "fc":
             return None
         J = value.imag / STEP
-        still = np.abs(J[:, -1]) <= SAME * np.abs(J).sum(axis=1)
-        return J[:, :-1] if np.all(still | ~np.isfinite(J).all(axis=1)) else None
+        return J[:, :-1], np.abs(J[:, -1])
 
-    def is_vectorised(self, part, at, directions, J):
+    def is_vectorised(self, bound, part, at, directions, J):
         """At the first point: by few columns, so that a function that forms products of its arguments needs no more
         memory than it should; then by all."""
-        for count in (LEAST, directions.shape[1]):
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("error")          # an array of rows of different lengths, for example
-                found = self.at_once(part, at, directions[:, :count])
-                if found is None or not np.all(np.abs(found - J[:, :count]) <= SAME * np.abs(J).sum(axis=1)[:, None]):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("error")              # an array of rows of different lengths, for example
+            size = SAME * np.abs(J).sum(axis=1)
+            for count in (LEAST, directions.shape[1]):
+                found = self.at_once(bound, part, at, directions[:, :count])
+                if found is None or not np.all(np.abs(found[0] - J[:, :count]) <= size[:, None]):
+                    return False
+                if not np.all(found[1] <= size):
                     return False
         return True
 
-    def agree_along_one(self, part, at, directions, J):
+    def agree_along_one(self, bound, part, at, directions, J, still):
+        """Nothing is said where values are not finite: the run will not use them."""
         weights = self.once(some_weights, directions.shape[1])
-        one = self.along(part, at, directions @ weights)
-        with np.errstate(all="ignore"):
-            gap, size = np.abs(J @ weights - one), np.abs(J) @ weights
-            return bool(np.all((gap <= SAME * size) | ~np.isfinite(size)))
+        one = self.along(bound, part, at, directions @ weights)
+        if not np.isfinite(one).all():
+            return True
+        size = SAME * (np.abs(J) @ weights)
+        return bool((np.maximum(np.abs(J @ weights - one), still) <= size).all())
 
 
 def some_weights(count):

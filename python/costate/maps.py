@@ -122,7 +122,7 @@ class Bound:
         self.of, self.name, self.n, self.np, self.nm, self.rows = of, name, n, np_, nm, rows
         self.trust, self.scales = trust or Trust("auto"), scales or Scales()
         self.kept, self.pattern, self.seen_whole = {}, None, False
-        self.checked, self.columns = Checked(of.value), Columns(self)
+        self.checked, self.columns = Checked(of.value), Columns()
         self.second, self.slope_used = Checked(None), False
 
     # ---- how derivatives are computed, by part of the arguments: 0: t, 1: y, 2: p, 3: m
@@ -242,7 +242,7 @@ class Bound:
             return self.by_t(at)[:, None]
         if self.way(part) == "complex step":
             self.look(at, part)
-            return self.columns.all(part, at)
+            return self.columns.all(self, part, at)
         return np.stack([difference(self.of.value, at, part, d, self.scales) for d in np.eye(shape[1])], axis=1)
 
     def by_t(self, at):
@@ -260,7 +260,7 @@ class Bound:
         if way == "complex step":
             self.look(at, 1)
             seeds = (colours[:, None] == np.arange(colours.max() + 1)).astype(float)
-            values = self.columns.of(1, at, seeds)[pattern.row, colours[column]]
+            values = self.columns.of(self, 1, at, seeds)[pattern.row, colours[column]]
         else:
             values = np.zeros(len(pattern.keys))
             for colour in range(colours.max() + 1):

@@ -94,8 +94,8 @@ def test_round_off():
     for t in (0.0, 2.0):
         at = (t, 3 * Y0, P)
         for part in (1, 2):
-            one = of.columns.one_by_one(part, at, np.eye(len(at[part])))
-            assert np.max(np.abs(of.columns.all(part, at) - one)) <= 1e-14 * np.max(np.abs(one))
+            one = of.columns.one_by_one(of, part, at, np.eye(len(at[part])))
+            assert np.max(np.abs(of.columns.all(of, part, at) - one)) <= 1e-14 * np.max(np.abs(one))
 
 
 def test_many_columns():
@@ -108,7 +108,7 @@ def test_many_columns():
     of = Bound(Map(watched), "fun", n, 1, 0, n)
     at = (0.0, np.linspace(1, 2, n), np.array([3.0]))
     for _ in range(2):
-        J = of.columns.all(1, at)
+        J = of.columns.all(of, 1, at)
         assert np.max(np.abs(J + np.diag(6 * at[1]))) <= 1e-14 * 12
     wide = [shape[1] for shape, _ in watched.seen if len(shape) > 1]
     assert wide[0] == 5 and max(wide) < 100 and sum(k - 1 for k in wide[1:]) == 2 * n
