@@ -25,13 +25,18 @@ static user user_of(const costate_method *m, const problem *b, costate_options o
     return u;
 }
 
-static void run_and_sweep(user *u, costate_tape *tape)
+static void run_only(user *u, costate_tape *tape)
 {
     memset(u->y, 0, sizeof u->y);
     memcpy(u->y, u->b->y0, (size_t)u->b->P.n * sizeof *u->y);
-    for (int i = 0; i < N_MOST; i++) u->lambda[i] = sin(1.0 + i);
     CHECK_OK(u->c, costate_integrate(u->c, u->b->t0, u->b->t1, u->y, u->b->p0, tape));
     u->run = costate_tape_bytes(tape);
+}
+
+static void run_and_sweep(user *u, costate_tape *tape)
+{
+    run_only(u, tape);
+    for (int i = 0; i < N_MOST; i++) u->lambda[i] = sin(1.0 + i);
     CHECK_OK(u->c, costate_adjoint(u->c, tape, 1, u->lambda, NULL, NULL, NULL));
     u->swept = costate_tape_bytes(tape);
 }
@@ -130,6 +135,25 @@ static void given_back(void **state)
     problem_free(b);
 }
 
+/* A sweep gives states back to make room for blocks; after a run without one they are all there. */
+static void states_given_back(void **state)
+{
+    (void)state;
+    problem *b = problem_heat(13);
+    const costate_method *m = costate_method_find("dopri5");
+    user many = user_of(m, b, checkpoints(b, 100)), few = user_of(m, b, checkpoints(b, 20)), alone = few;
+    costate_tape *used = costate_tape_new(), *new = costate_tape_new();
+    run_only(&many, used);
+    run_only(&few, used);
+    run_only(&alone, new);
+    assert_true(many.run - few.run > 50 * state_bytes(b) && few.run < alone.run + 10 * state_bytes(b));
+    costate_tape_free(used);
+    costate_tape_free(new);
+    costate_free(many.c);
+    costate_free(few.c);
+    problem_free(b);
+}
+
 /* States that a sweep drops are memory for its blocks, and blocks for states: together they take what the run took. */
 static void one_budget(void **state)
 {
@@ -180,8 +204,9 @@ static void none_left(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(given_back), cmocka_unit_test(one_budget),
-                                              cmocka_unit_test(other_sizes), cmocka_unit_test(none_left)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(given_back), cmocka_unit_test(states_given_back), cmocka_unit_test(one_budget),
+        cmocka_unit_test(other_sizes), cmocka_unit_test(none_left)};
     int failed = run_by_kind("no allocation", no_allocation);
     return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }
