@@ -261,7 +261,8 @@ int main(void)
 
 
 def sources(place, optimised):
-    """(name, file) of all models; optimised, which takes long to compile, the larger ones only if all are asked for"""
+    """(name, file) of all models; optimised, which takes long to compile, or in part, the larger ones only if all are
+    asked for"""
     thorough = not optimised or os.environ.get("COSTATE_TESTS") == "all"
     for name in SHIPPED[-2:] if sanitize != "none" else SHIPPED if thorough else SHIPPED[5:6]:
         yield name, os.path.join(root, "models", name + ".eq")
@@ -276,7 +277,7 @@ def sources(place, optimised):
 def same_bits(*options):
     need_library()
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
-        for name, file in sources(place, "-O3" in options):
+        for name, file in sources(place, options[0] == "-O3" or len(options) > 1):
             written = command.write(file, os.path.join(place, name + ".c"), lanes=True)
             with open(written[1], encoding="utf-8") as header:
                 has_parameters = f"{name}_defaults" in header.read()
