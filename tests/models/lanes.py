@@ -277,7 +277,7 @@ def sources(place, optimised):
 def same_bits(*options):
     need_library()
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
-        for name, file in sources(place, options[0] == "-O3" or len(options) > 1):
+        for name, file in sources(place, "-O3" in options or "-DCOSTATE_LANES_ONLY=2" in options):
             written = command.write(file, os.path.join(place, name + ".c"), lanes=True)
             with open(written[1], encoding="utf-8") as header:
                 has_parameters = f"{name}_defaults" in header.read()
