@@ -537,6 +537,12 @@ class Problem(OfProblem):
             raise ValueError("functions have no initial values: only a Model does")
         return self._begins.start(t, p)
 
+    def initials(self, t, p):
+        """initial for each row of p"""
+        if hasattr(self._begins, "starts"):
+            return self._begins.starts(t, p)
+        return np.stack([self.initial(t, row) for row in p])
+
     def start(self, y0, built):
         """what of the initial values a Model gives: a Start, or None"""
         if self.model is None:
