@@ -11,6 +11,7 @@ import textwrap
 
 from .elimination_text import BACKEND, BACKEND_OF_LANES, FUNCTIONS, HELPERS, LANE_FUNCTIONS, LOOPS, TEMPLATE
 from .formulas import by_columns
+from .lanes import wanted
 from .names import listed
 
 # Of a factorisation.  Runs with rodas4 took 0.55 of the time with KLU at n = 150 and 659 products, 0.6 at n = 30 and
@@ -120,7 +121,7 @@ class Elimination:
     def _lanes(self):
         z = Lanes
         return LANE_FUNCTIONS % {"factor": self._factor(z), "solve": self._solve(z, False),
-                                 "transposed": self._solve(z, True)}
+                                 "transposed": self._solve(z, True), "instances": wanted("LINEAR_SYSTEMS({0})")}
 
     def _functions(self, kind, number):
         return FUNCTIONS % {"kind": kind, "type": number.type, "n": self.plan.n, "factor": self._factor(number),

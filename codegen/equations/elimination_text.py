@@ -255,7 +255,4 @@ COSTATE_LANES_##L static void solve_##L(const double *LU, int transpose, double 
     else solve_lanes(L, LU, x); \\
 }
 
-LINEAR_SYSTEMS(2)
-LINEAR_SYSTEMS(4)
-LINEAR_SYSTEMS(8)
-"""
+%(instances)s"""

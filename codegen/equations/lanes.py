@@ -82,9 +82,9 @@ class Lanes:
             items += [".backend = &backend", f".entries = {len(self.elimination.order)}", ".factor = factor_##L",
                       ".solve = solve_##L"]
         lines = listed("#define MAPS(L) {", items, "}", 4)
-        maps = ", ".join([f"MAPS({k})" for k in SIZES] + ["{.lanes = 0}"])
+        maps = wanted("        MAPS({0}),") + "        {.lanes = 0}\n"
         return "\n" + _macro(lines) + f"\nconst costate_lane_maps *{prefix(self.model)}_lanes(void)\n{{\n" \
-            f"    static const costate_lane_maps maps[] = {{{maps}}};\n    return maps;\n}}\n"
+            f"    static const costate_lane_maps maps[] = {{\n{maps}    }};\n    return maps;\n}}\n"
 
     # ---- products of a map ----
 
@@ -242,8 +242,14 @@ class Lanes:
         self.instances += ["{", f"    return {call}, (void)ctx, 0;", "}"]
 
     def _instances(self):
-        return _macro(["#define CALLBACKS(L)", *self.instances]) + "\n" + \
-            "".join(f"CALLBACKS({k})\n" for k in SIZES) + "\n"
+        return _macro(["#define CALLBACKS(L)", *self.instances]) + "\n" + wanted("CALLBACKS({0})") + "\n"
+
+
+def wanted(line):
+    """This line for each number of lanes, or only for that which -DCOSTATE_LANES_ONLY=L names: most of the time to
+    compile is spent on the functions of all lanes, once for each number."""
+    return "".join(f"#if !defined COSTATE_LANES_ONLY || COSTATE_LANES_ONLY == {k}\n{line.format(k)}\n#endif\n"
+                   for k in SIZES)
 
 
 def _in_lane(t):

@@ -213,7 +213,10 @@ class Lanes(unittest.TestCase):
         code, header, _ = self.side_by_side(text)
         self.assertIn("#include <costate/lanes.h>", header)
         self.assertIn("const costate_lane_maps *m_lanes(void);", header)
-        self.assertIn("MAPS(2), MAPS(4), MAPS(8), {.lanes = 0}", code)
+        for k in (2, 4, 8):
+            for line in (f"CALLBACKS({k})", f"        MAPS({k}),"):
+                self.assertIn(f"#if !defined COSTATE_LANES_ONLY || COSTATE_LANES_ONLY == {k}\n{line}\n#endif\n", code)
+        self.assertIn("{.lanes = 0}\n    };", code)
 
     def test_combinations_of_gradients_have_loops_without_branches(self):
         text = "parameter k\nstate x\nx' = k*x*t"

@@ -41,11 +41,12 @@ class Trust:
     policy              "auto", "complex step" or "differences", as Problem.derivatives
     second_differences  whether the library may take differences in place of second derivatives
     unasked             names of functions whose second derivatives are not offered to the library
-    unsaid              (name, argument) of wrong ones that no warning has named"""
+    unsaid              (name, argument) of wrong ones that no warning has named
+    vectorised          (name of the function, part): does it compute columns of arguments at once?"""
 
     def __init__(self, policy, second_differences=False):
         self.policy, self.wrong, self.second_differences = policy, set(), second_differences
-        self.unasked, self.unsaid = set(), []
+        self.unasked, self.unsaid, self.vectorised = set(), [], {}
 
     def say(self):
         """warns of what is wrong, after a call that succeeded: a function may have another fault, which is an error"""

@@ -203,8 +203,8 @@ class Members:
             result = lib.costate_ensemble(library.method(problem.method), b.P, o, all_, report)
         raise_what_was_raised(b.owners())
         failed = np.flatnonzero(status)
-        for k in range(count if self.of_model and "lambda" in out else 0):
-            self.of_model.through(all_.t0, self.p[k], out["lambda"][k:k + 1], out["mu"][k:k + 1])
+        if self.of_model and "lambda" in out:
+            self.of_model.through_each(all_.t0, self.p, out["lambda"], out["mu"])
         if result != lib.COSTATE_OK and not failed.size:
             raise CostateError(status_name(result), library.said(report.text))
         problem.trust.say()
@@ -264,9 +264,11 @@ def shapes(problem, y0, p):
 def start(b, problem, y0, p, count, t):
     """N values for each member"""
     if y0 is None:                              # those of the model, which may depend on p
-        rows = [problem.initial(t, one) for one in p]
+        rows = problem.initials(t, p)
     else:
         rows = np.broadcast_to(np.asarray(y0, dtype=float), (count, np.shape(y0)[-1]))
+    if rows.shape[1] == b.N:
+        return np.array(rows, order="C")
     return np.stack([b.state(np.asarray(row, dtype=float), t, one) for row, one in zip(rows, p)])
 
 

@@ -349,6 +349,16 @@ class Start:
             if by_t0 is not None:
                 by_t0[k] += of_t
 
+    def through_each(self, t0, p, by_y0, by_p):
+        """the same of one functional for each row of p"""
+        if not hasattr(self.model, "start_vjps"):
+            for k, row in enumerate(p):
+                self.through(t0, row, by_y0[k:k + 1], by_p[k:k + 1])
+            return
+        w = by_y0.copy()
+        w[:, :self.first] = 0
+        by_p += self.model.start_vjps(t0, p, w)
+
     def hvp(self, t0, p, w, dp):
         return self.model.start_hvp(t0, p, self.weights(w), dp)
 

@@ -11,7 +11,12 @@ from costate._derivatives import along as moved_along
 from costate._library import taken
 from costate._pattern import Outgrown
 from costate._shown import of_map
+from costate._vectorised import Columns
 from costate._ways import least_exact
+
+
+# Jacobians are kept at this many points, more than the stages of an implicit method, while they take no more bytes.
+KEPT, KEPT_BYTES = 8, 1 << 26
 
 
 class OnCopies:
@@ -116,8 +121,8 @@ class Bound:
             of = of.followed_by(lambda: self.situation)
         self.of, self.name, self.n, self.np, self.nm, self.rows = of, name, n, np_, nm, rows
         self.trust, self.scales = trust or Trust("auto"), scales or Scales()
-        self.known, self.jacobians, self.pattern, self.seen_whole = None, {}, None, False
-        self.checked = Checked(of.value)
+        self.kept, self.pattern, self.seen_whole = {}, None, False
+        self.checked, self.columns = Checked(of.value), Columns()
         self.second, self.slope_used = Checked(None), False
 
     # ---- how derivatives are computed, by part of the arguments: 0: t, 1: y, 2: p, 3: m
@@ -207,14 +212,25 @@ class Bound:
         except (TypeError, ValueError) as error:
             self.mistrust(part, error)
 
-    def jacobian(self, part, at):
-        """one of them, kept for the next product at this point"""
+    def at_point(self, at, what, make):
+        """what was made at this point, by a name, kept for later products at one of the last points: an implicit step
+        asks for the Jacobians at all its stages, and then for products with each"""
         key = (at[0], self.situation) + tuple(a.tobytes() for a in at[1:])
-        if key != self.known:
-            self.jacobians, self.known = {}, key
-        if part not in self.jacobians:
-            self.jacobians[part] = self.part_of_jacobian(part, at)
-        return self.jacobians[part]
+        found = self.kept.pop(key, {})
+        if what not in found:
+            found[what] = make()
+        self.kept[key] = found                  # the last in the order of use
+        most = min(max(KEPT_BYTES // (8 * self.rows * (self.n + self.np + self.nm) + 1), 1), KEPT)
+        while len(self.kept) > most:
+            del self.kept[next(iter(self.kept))]
+        return found[what]
+
+    def jacobian(self, part, at):
+        """one of them, for products at this point.  A function may return the same array again with other values."""
+        def make():
+            matrix = self.part_of_jacobian(part, at)
+            return matrix if self.given(part) is None else matrix.copy()
+        return self.at_point(at, part, make)
 
     def part_of_jacobian(self, part, at):
         shape = (self.rows, self.count(part))
@@ -225,7 +241,8 @@ class Bound:
         if part == 0:
             return self.by_t(at)[:, None]
         if self.way(part) == "complex step":
-            return self.by_complex_steps(part, at, np.empty(shape))
+            self.look(at, part)
+            return self.columns.all(self, part, at)
         return np.stack([difference(self.of.value, at, part, d, self.scales) for d in np.eye(shape[1])], axis=1)
 
     def by_t(self, at):
@@ -235,35 +252,23 @@ class Bound:
         self.look(at, 0)
         return self.complex_value((complex(at[0], STEP), *at[1:]), 0).reshape(-1) / STEP
 
-    def by_complex_steps(self, part, at, J):
-        """One column after the other; most of the time of a run with a function of Python is spent here."""
-        self.look(at, part)
-        for i in range(J.shape[1]):
-            moved = at[part] + 0j
-            moved[i] += 1j * STEP
-            J[:, i] = self.complex_value((*at[:part], moved, *at[part + 1:]), part)
-        J /= STEP
-        return J
-
     def in_colours(self, at):
         """the Jacobian with respect to y in the order of the pattern: columns that share no row move together"""
         pattern, way = self.pattern, self.way(1)
-        values, column = np.zeros(len(pattern.keys)), pattern.keys // self.n
+        column, colours = pattern.keys // self.n, pattern.colours()
+        unit, nameless = self.scales.unit(1, at[1])
         if way == "complex step":
             self.look(at, 1)
-        unit, nameless = self.scales.unit(1, at[1])
-        for colour in range(pattern.colours().max() + 1):
-            mine = pattern.colours() == colour
-            for one in ((False,) if way == "complex step" else (False, True)):
-                members = mine if way == "complex step" else mine & (nameless == one)
-                if not members.any():
-                    continue
-                entries = members[column]
-                if way == "complex step":
-                    moved = at[1] + 1j * STEP * members
-                    of_rows = self.complex_value((at[0], moved, *at[2:]), 1) / STEP
-                    values[entries] = of_rows[pattern.row[entries]]
-                else:
+            seeds = (colours[:, None] == np.arange(colours.max() + 1)).astype(float)
+            values = self.columns.of(self, 1, at, seeds)[pattern.row, colours[column]]
+        else:
+            values = np.zeros(len(pattern.keys))
+            for colour in range(colours.max() + 1):
+                for one in (False, True):
+                    members = (colours == colour) & (nameless == one)
+                    if not members.any():
+                        continue
+                    entries = members[column]
                     of_rows = derivative(moved_along(self.of.value, at, 1, np.where(members, unit, 0.0)), 1, one)
                     values[entries] = of_rows[pattern.row[entries]] / unit[column[entries]]
         self.see_whole(at, values, unit)
@@ -336,11 +341,7 @@ class Bound:
         return np.bincount(self.pattern.keys // self.n, weights=w[self.pattern.row] * values, minlength=self.n)
 
     def sparse_jacobian(self, at):
-        key = (at[0], self.situation) + tuple(a.tobytes() for a in at[1:])
-        if key != self.known or "sparse" not in self.jacobians:
-            self.jacobians = {"sparse": self.in_colours(at), **({} if key != self.known else self.jacobians)}
-            self.known = key
-        return self.jacobians["sparse"]
+        return self.at_point(at, "sparse", lambda: self.in_colours(at))
 
     def sorted(self, parts):
         """what a vjp returned, in the order y, p, t, m and perhaps without the last, in the order t, y, p, m"""
@@ -436,13 +437,13 @@ class Bound:
         """by columns, or in the pattern"""
         at = self.at(x)
         if self.pattern is None:
-            matrix = self.part_of_jacobian(1, at)
+            matrix = self.jacobian(1, at)
             matrix = matrix.toarray() if hasattr(matrix, "toarray") else matrix
             values = np.asfortranarray(matrix, dtype=float).reshape(-1, order="F")
         elif self.of.jac is None:
-            values = self.in_colours(at)
+            values = self.sparse_jacobian(at)
         else:
-            matrix = self.matrix(self.of.jac(*at), (self.n, self.n), "y")
+            matrix = self.jacobian(1, at)
             values = np.ascontiguousarray(in_pattern(self.pattern, matrix, f"jac of {self.name}"), dtype=float)
         ffi.memmove(J, values, values.nbytes)
 

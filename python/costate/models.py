@@ -234,6 +234,36 @@ class Model:
             self._evaluated("initial values", 0)
         return y
 
+    def starts(self, t, p):
+        """start for each row of p"""
+        if self._arguments:
+            return np.stack([self.start(t, row) for row in p])
+        p, out = np.ascontiguousarray(p, dtype=float), np.zeros((len(p), self.n + self.nq + self.nm))
+        x, keep = self._point(t, p=p[0])
+        value, ctx, (at, y) = self._c.start_map.value, self._c.ctx, map(pointer, (p, out))
+        code = 0
+        for k in range(len(p)):
+            x.p = at + k * self.np
+            code |= value(x, y + k * out.shape[1], ctx)
+        self._evaluated("initial values", code)
+        return out
+
+    def start_vjps(self, t, p, w):
+        """start_vjp, with respect to p, for each row of p and of w, which has all values"""
+        map_, ctx = self._start_map()
+        p, w = (np.ascontiguousarray(a, dtype=float) for a in (p, w))
+        by_p, by_t = np.zeros(p.shape), np.zeros(1)
+        if not map_ or not self.np:
+            return by_p
+        g, (x, keep) = ffi.new("costate_gradient *"), self._point(t, p=p[0])
+        g.t, adjoint = pointer(by_t), self._product(map_, "adjoint", "initial values")
+        code, (at, weights, to) = 0, map(pointer, (p, w, by_p))
+        for k in range(len(p)):
+            x.p, g.p = at + k * self.np, to + k * self.np
+            code |= adjoint(x, weights + k * w.shape[1], g, ctx)
+        self._evaluated("initial values", code)
+        return by_p
+
     def start_jvp(self, t=0.0, p=None, dp=None, dt=0.0):
         """the derivative of start along directions of p and t"""
         out = np.zeros(self.n + self.nq + self.nm)

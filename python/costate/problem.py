@@ -194,7 +194,7 @@ class Built:
             P.ctx = self.of.ctx                 # of byte code; compiled C needs none
         implicit = problem.residual is not None
         rhs = None if implicit else self.place(P, "rhs", problem.rhs, "rhs", "fun", self.n)
-        if rhs is not None and (problem.rhs.jac is not None or rhs.way(1) == "differences"):
+        if rhs is not None and (problem.rhs.jac is not None or rhs.way(1) != "exact"):
             P.jac = lib.costate_py_jac
         self.nq = 0
         if problem.cost is not None:
@@ -544,6 +544,12 @@ class Problem(OfProblem):
         if self.model is None:
             raise ValueError("functions have no initial values: only a Model does")
         return self._begins.start(t, p)
+
+    def initials(self, t, p):
+        """initial for each row of p"""
+        if hasattr(self._begins, "starts"):
+            return self._begins.starts(t, p)
+        return np.stack([self.initial(t, row) for row in p])
 
     def start(self, y0, built):
         """what of the initial values a Model gives: a Start, or None"""

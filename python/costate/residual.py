@@ -169,7 +169,7 @@ class BoundPairs(Bound):
     def one_jacobian(self, x, J, which, half):
         """with respect to y or y', by columns, or in the pattern"""
         at, n = self.at(x), self.half
-        if self.of.jac is None:                                 # by differences
+        if self.of.jac is None:                                 # by complex steps or differences
             matrix = self.jacobian(1, at)[:, half * n:(half + 1) * n]
         else:
             matrix = getattr(self.residual, which)(at[0], *np.split(at[1], 2), *at[2:],
@@ -191,5 +191,5 @@ def placed(built, pattern):
     bound = built.bind(built.problem.residual, "residual", "residual", built.n)
     bound.fill(built.P.residual, "residual")
     bound.matrix_pattern = pattern
-    if built.problem.residual.jac is not None or (pattern is None and bound.way(1) == "differences"):
+    if built.problem.residual.jac is not None or (pattern is None and bound.way(1) != "exact"):
         built.P.jac, built.P.jac_yp = lib.costate_py_jac, lib.costate_py_jac_yp

@@ -9,9 +9,62 @@ enum { MOST_STATES = 200 };
 
 /* ---- memory ---- */
 
+static int pool_shrink(checkpoints *x, pool *from)
+{
+    void *memory = from->first;
+    if (!memory) return 0;
+    memcpy(&from->first, memory, sizeof from->first);
+    from->count--;
+    free(memory);
+    x->owned.bytes -= from->bytes;
+    return 1;
+}
+
+int pools_shrink(checkpoints *x) { return pool_shrink(x, &x->free[WHOLES]) || pool_shrink(x, &x->free[STATES]); }
+
+size_t pools_bytes(const checkpoints *x)
+{
+    size_t bytes = 0;
+    for (int k = 0; k < POOLS; k++) bytes += x->free[k].count * x->free[k].bytes;
+    return bytes;
+}
+
+void pool_begin(checkpoints *x, int which, size_t bytes)
+{
+    pool *p = &x->free[which];
+    while (p->bytes != bytes && pool_shrink(x, p)) { }
+    p->bytes = bytes;
+}
+
+static void pool_put(checkpoints *x, int which, void *memory)
+{
+    pool *p = &x->free[which];
+    memcpy(memory, &p->first, sizeof p->first);
+    p->first = memory;
+    p->count++;
+}
+
+/* Before memory is allocated, as much is freed in the other pool: all of it is then never more than was in use at one
+   time. */
+static void *pool_take(checkpoints *x, int which)
+{
+    pool *p = &x->free[which], *other = &x->free[!which];
+    void *memory = p->first;
+    if (memory) {
+        memcpy(&p->first, memory, sizeof p->first);
+        p->count--;
+        return memory;
+    }
+    for (size_t freed = 0; freed < p->bytes && pool_shrink(x, other); freed += other->bytes) { }
+    if (!(memory = malloc(p->bytes))) return NULL;
+    x->owned.bytes += p->bytes;
+    return memory;
+}
+
 size_t blocks_beside(const checkpoints *x)
 {
-    return x->owned.bytes - (size_t)x->holds * state_bytes(x) - (size_t)x->wholes * block_bytes(x);
+    size_t used = (size_t)x->holds * state_bytes(x) + (size_t)x->wholes * block_bytes(x);
+    return x->owned.bytes - used - pools_bytes(x);
 }
 
 size_t blocks_said(const costate_tape *t, const checkpoints *x)
@@ -47,8 +100,7 @@ int blocks_no_memory(const stepper *c)
 void state_drop(checkpoints *x, int i)
 {
     size_t behind = (size_t)(x->holds - i - 1);
-    free(x->state[i]);
-    x->owned.bytes -= state_bytes(x);
+    pool_put(x, STATES, x->state[i]);
     memmove(x->at + i, x->at + i + 1, behind * sizeof *x->at);
     memmove(x->state + i, x->state + i + 1, behind * sizeof *x->state);
     x->holds--;
@@ -56,7 +108,7 @@ void state_drop(checkpoints *x, int i)
 
 void wholes_keep(checkpoints *x, int most)
 {
-    for (; x->wholes > most; x->owned.bytes -= block_bytes(x)) free(x->whole[--x->wholes].memory);
+    while (x->wholes > most) pool_put(x, WHOLES, x->whole[--x->wholes].memory);
     for (int i = 0; i < x->wholes; i++) x->whole[i].block = -1;
 }
 
@@ -104,8 +156,7 @@ int whole_begin(const stepper *c, checkpoints *x, int b)
             return blocks_no_memory(c);
         x->whole = list;
         w = &x->whole[x->wholes];
-        if (!(w->memory = malloc(block_bytes(x)))) return blocks_no_memory(c);
-        x->owned.bytes += block_bytes(x);
+        if (!(w->memory = pool_take(x, WHOLES))) return blocks_no_memory(c);
         x->wholes++;
     }
     w->block = b;
@@ -143,9 +194,8 @@ int state_hold(const stepper *c, const costate_tape *t, checkpoints *x, int b, c
         if (x->back || !state_thin(x)) return 0;
         i = last_before(x->at, x->holds, b) + 1;
     }
-    double *state = malloc(state_bytes(x));
+    double *state = pool_take(x, STATES);
     if (!state) return blocks_no_memory(c);
-    x->owned.bytes += state_bytes(x);
     memcpy(state, y, x->N * sizeof *y);
     if (x->slope) memcpy(state + x->N, yp, x->slope * sizeof *yp);
     memmove(x->at + i + 1, x->at + i, (size_t)(x->holds - i) * sizeof *x->at);
@@ -157,10 +207,16 @@ int state_hold(const stepper *c, const costate_tape *t, checkpoints *x, int b, c
 }
 
 /* If states are distributed, all processes must keep the same ones, so none is dropped. */
+int blocks_give(checkpoints *x)
+{
+    if (pools_bytes(x) == 0 && !x->spread) state_thin(x);
+    return pools_shrink(x);
+}
+
 int blocks_within_limit(const stepper *c, const costate_tape *t, checkpoints *x)
 {
     while (t->limit && tape_base(t) + x->owned.bytes > t->limit) {
-        if (!x->spread && state_thin(x)) continue;
+        if (blocks_give(x)) continue;
         return fail(c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than "
                     "options.tape_limit = %zu (t = %.10g).", tape_base(t) + x->owned.bytes, t->count, t->limit,
                     c->v->t);

@@ -19,8 +19,13 @@ typedef struct {
 
 typedef struct { int block; double *memory; } whole_block;
 
+/* Memory that was given back, of so many bytes each.  The first word of each holds the address of the next. */
+typedef struct { void *first; size_t bytes, count; } pool;
+enum { STATES, WHOLES, POOLS };
+
 typedef struct {
     owned owned;
+    pool free[POOLS];
     size_t N, slope;            /* doubles of y; of y' of a residual, else 0 */
     size_t step;                /* doubles of a step with its stages */
     int length;                 /* most steps of a block */
@@ -40,6 +45,11 @@ typedef struct {
 
 static inline size_t state_bytes(const checkpoints *x) { return (x->N + x->slope) * sizeof(double); }
 static inline size_t block_bytes(const checkpoints *x) { return (size_t)x->length * x->step * sizeof(double); }
+
+/* Sets the size of what is in a pool, and frees what has another. */
+void pool_begin(checkpoints *, int which, size_t bytes);
+int pools_shrink(checkpoints *);                    /* frees one piece of memory in a pool; 0: they are empty */
+size_t pools_bytes(const checkpoints *);
 
 int blocks_no_memory(const stepper *);
 /* bytes for states and whole blocks: by the options, and also within the limit */
@@ -66,6 +76,7 @@ int state_hold(const stepper *, const costate_tape *, checkpoints *, int b, cons
 int blocks_within_limit(const stepper *, const costate_tape *, checkpoints *);
 void state_drop(checkpoints *, int i);
 int state_thin(checkpoints *);                              /* drops the state that is missed least; 0: none */
+int blocks_give(checkpoints *);                     /* frees what is in a pool, or such a state; 0: none */
 
 /* remade.c: rows of `remaking` */
 int remade_get(const costate_tape *, int k, const reader *, record *);

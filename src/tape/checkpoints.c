@@ -48,11 +48,21 @@ static int set_length(const stepper *c, costate_tape *t, size_t most, size_t ste
     return 0;
 }
 
-static void clear(const costate_tape *t)
+/* What was in use is then in the pools, and lists keep their length. */
+static void empty(const costate_tape *t)
 {
     checkpoints *x = t->own;
     wholes_keep(x, 0);
-    for (int i = 0; i < x->holds; i++) free(x->state[i]);
+    while (x->holds > 0) state_drop(x, x->holds - 1);
+    x->count = x->sources = x->wanted_count = x->back = 0;
+    x->all = (plan_room){0, 0, 0};
+}
+
+static void clear(const costate_tape *t)
+{
+    checkpoints *x = t->own;
+    empty(t);
+    while (pools_shrink(x)) { }
     free(x->blocks);
     free(x->at);
     free(x->state);
@@ -60,16 +70,21 @@ static void clear(const costate_tape *t)
     free(x->wanted);
 }
 
+static const owning checkpoints_owned = {sizeof(checkpoints), empty, clear};
+
 static int checkpoints_begin(const stepper *c, costate_tape *t)
 {
-    checkpoints *x = tape_own(t, sizeof *x, clear);
+    checkpoints *x = tape_own(t, &checkpoints_owned);
     if (!x) return blocks_no_memory(c);
     x->N = (size_t)c->N;
     x->slope = c->maps->residual ? (size_t)c->n : 0;
     x->step = x->N + x->slope + stage_doubles(c, c->most);
+    pool_begin(x, STATES, state_bytes(x));
     size_t step = x->step * sizeof(double), most = blocks_most(t, x);
     int read = t->fresh.every > 0;
     TRY(set_length(c, t, most, step));
+    pool_begin(x, WHOLES, block_bytes(x));
+    while (pools_bytes(x) > blocks_said(t, x) && pools_shrink(x)) { }
     if (most >= 2 * state_bytes(x) + block_bytes(x)) return 0;
     if (t->most_states && !read && !t->limit)
         return fail(c->v, COSTATE_BAD_ARGUMENT, "options.checkpoints = %d: a step with its stages takes the memory of "
@@ -149,11 +164,7 @@ static const double *slope(const costate_tape *t, int k)
 
 /* ---- memory ---- */
 
-static int give(const costate_tape *t)
-{
-    checkpoints *x = t->own;
-    return !x->spread && state_thin(x);
-}
+static int give(const costate_tape *t) { return blocks_give(t->own); }
 
 static void mend(const costate_tape *t) { checkpoints *x = t->own; wholes_keep(x, x->wholes); }
 

@@ -1,8 +1,9 @@
 /* memory.c - the memory of a tape: blocks, and lists of steps and maps, within options.tape_limit.
 
    Memory is allocated in blocks that never move, so a step writes its stages directly to their final place.  A cleared
-   tape keeps its blocks for the next run.  options.tape_limit covers blocks, lists and kept factorisations.  A
-   factorisation that would exceed the limit is not kept; a step that would exceed it is an error. */
+   tape keeps its blocks, lists and checkpoints for the next run: pages that are new to the process cost more time than
+   many a step.  options.tape_limit covers blocks, lists and kept factorisations.  A factorisation that would exceed the
+   limit is not kept; a step that would exceed it is an error. */
 #include <stdlib.h>
 #include <string.h>
 #include "tape/journal.h"
@@ -18,11 +19,21 @@ size_t tape_held(const costate_tape *t)
     return tape_base(t) + t->factors.bytes + (own ? own->bytes : 0);
 }
 
-void *tape_own(costate_tape *t, size_t bytes, void (*clear)(const costate_tape *))
+void tape_disown(costate_tape *t)
 {
-    owned *own = calloc(1, bytes);
-    if (!own) return NULL;
-    *own = (owned){.bytes = bytes, .clear = clear};
+    owned *own = t->own;
+    if (own) own->is->clear(t);
+    free(own);
+    t->own = NULL;
+}
+
+void *tape_own(costate_tape *t, const owning *is)
+{
+    owned *own = t->own;
+    if (own && own->is == is) return own;
+    tape_disown(t);
+    if (!(own = calloc(1, is->bytes))) return NULL;
+    *own = (owned){.bytes = is->bytes, .is = is};
     atomic_flag_clear(&own->busy.guard);
     return t->own = own;
 }

@@ -63,6 +63,8 @@ size_t step_doubles(const costate_tape *t, int member)
 
 static int no_memory(const stepper *c) { return fail(c->v, COSTATE_NO_MEMORY, "No memory for the tape's file."); }
 
+static void empty(const costate_tape *t) { (void)t; }
+
 static void clear(const costate_tape *t)
 {
     bodies *x = t->own;
@@ -70,21 +72,34 @@ static void clear(const costate_tape *t)
     free(x->at);
 }
 
+static const owning bodies_owned = {sizeof(bodies), empty, clear};
+
+/* memory of two steps */
+static int two_steps(bodies *x, size_t most)
+{
+    if (x->memory && x->most == most) return 1;
+    free(x->memory);
+    x->owned.bytes -= x->memory ? 2 * x->most * sizeof *x->memory : 0;
+    x->memory = malloc(2 * most * sizeof *x->memory);
+    x->owned.bytes += x->memory ? 2 * most * sizeof *x->memory : 0;
+    x->most = most;
+    return x->memory != NULL;
+}
+
 int steps_begin(const stepper *c, costate_tape *t)
 {
     if (t->kept->remakes) return t->kept->remakes->begin(c, t);
-    if (!t->frames) return 0;
-    bodies *x = tape_own(t, sizeof *x, clear);
+    if (!t->frames) return tape_disown(t), 0;
+    bodies *x = tape_own(t, &bodies_owned);
     if (!x) return no_memory(c);
     if (t->fresh.every == 0) t->fresh.every = EVERY;
     x->N = (size_t)c->N;
     x->slope = c->maps->residual ? (size_t)c->n : 0;
     x->behind = stage_doubles(c, 0);
-    x->most = x->N + x->slope + stage_doubles(c, c->most);
+    x->turn = 0;
     x->step = -1;
+    if (!two_steps(x, x->N + x->slope + stage_doubles(c, c->most))) return no_memory(c);
     size_t bytes = x->most * sizeof *x->memory;
-    if (!(x->memory = malloc(2 * bytes))) return no_memory(c);
-    x->owned.bytes += 2 * bytes;
     return frames_reserve(t->frames, c->v, sizeof(journal_step) + words((size_t)c->most) + bytes);
 }
 

@@ -14,9 +14,7 @@ void tape_clear(costate_tape *t)
     owned *own = t->own;
     if (own) {
         lease_end(&own->busy);
-        own->clear(t);
-        free(own);
-        t->own = NULL;
+        own->is->empty(t);
     }
     if (t->frames) frames_close(t->frames);
     for (int k = 0; k < t->count; k++) { factors_release(t->list[k].kept); t->list[k].kept = NULL; }
@@ -26,7 +24,6 @@ void tape_clear(costate_tape *t)
     t->factors.bytes = 0;
     memset(&t->fresh, 0, sizeof t->fresh);
     t->fresh.source = -1;
-    free(t->p);
     t->p = t->end = NULL;
     identity_release(t->from.writer);
     t->from.writer = NULL;
@@ -36,6 +33,8 @@ void costate_tape_free(costate_tape *t)
 {
     if (!t) return;
     tape_clear(t);
+    tape_disown(t);
+    free(t->ends.at);
     for (struct block *b = t->first, *next; b; b = next) { next = b->next; free(b); }
     free(t->list);
     free(t->maps.list);
@@ -45,13 +44,30 @@ void costate_tape_free(costate_tape *t)
 }
 
 /* A small factorisation is computed again in less time than an object for it is allocated. */
-static size_t most_kept(const stepper *c, const costate_tape *t)
+static size_t most_kept(const stepper *c, costate_tape *t)
 {
     if (t->kept->remakes || t->frames) return 0;       /* recomputed steps and steps on a medium are factored again */
     if (t->matfree || t->keep < 0 || (t->keep == 0 && c->n < KEEP_FROM)) return 0;
     if (t->keep > 0) return (size_t)-1;
-    size_t share = memory_of_machine() / SHARE_KEPT;
+    if (!t->factors.machine) t->factors.machine = memory_of_machine();
+    size_t share = t->factors.machine / SHARE_KEPT;
     return share > LEAST_KEPT ? share : LEAST_KEPT;
+}
+
+/* memory for p and the end of the run, zeros */
+static int ends(const stepper *c, costate_tape *t)
+{
+    size_t need = (size_t)(c->np + c->N);
+    if (need > t->ends.room) {
+        free(t->ends.at);
+        t->ends.at = malloc(need * sizeof *t->ends.at);
+        t->ends.room = t->ends.at ? need : 0;
+        if (!t->ends.at) return fail(c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
+    }
+    memset(t->ends.at, 0, need * sizeof *t->ends.at);
+    t->p = t->ends.at;
+    t->end = t->p + c->np;
+    return COSTATE_OK;
 }
 
 int tape_begin_read(const stepper *c, costate_tape *t, const retention *kept, const costate_problem *P,
@@ -68,9 +84,7 @@ int tape_begin_read(const stepper *c, costate_tape *t, const retention *kept, co
     t->limit = c->options->tape_limit;
     t->factors.most = most_kept(c, t);
     t->factors.on = t->factors.most > 0;
-    if (!(t->p = calloc((size_t)(c->np + c->N), sizeof *t->p)))
-        return fail(c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
-    t->end = t->p + c->np;
+    TRY(ends(c, t));
     if (c->np) memcpy(t->p, p, (size_t)c->np * sizeof *t->p);
     return COSTATE_OK;
 }

@@ -24,8 +24,15 @@ typedef struct { atomic_flag guard; identity *by; long call; } lease;
 typedef struct {
     lease busy;
     size_t bytes;               /* of all memory that belongs to it */
-    void (*clear)(const costate_tape *);        /* frees everything that it points to */
+    const struct owning *is;
 } owned;
+
+/* What kind of data it is.  Memory outlives a run: the next run of the same kind uses it again. */
+typedef struct owning {
+    size_t bytes;               /* of the struct that begins with `owned` */
+    void (*empty)(const costate_tape *);        /* forgets the run, but keeps its memory */
+    void (*clear)(const costate_tape *);        /* frees everything that it points to */
+} owning;
 
 typedef struct {                /* the run that a tape records */
     identity *writer;           /* and the number of its run */
@@ -156,6 +163,7 @@ struct costate_tape {
     struct {
         int on, sets;           /* 1: factorisations are kept; their number */
         size_t most, bytes;     /* most bytes; 0: no more are kept */
+        size_t machine;         /* memory of the machine; 0: not yet known */
     } factors;
     size_t limit, bytes;
     int most_states;            /* COSTATE_CHECKPOINTS: options.checkpoints; 0: as many as the limit allows */
@@ -167,7 +175,8 @@ struct costate_tape {
         double *yp;             /* n: y' of a residual there, in the tape's blocks; else NULL */
         uint64_t at, bytes;     /* on the medium: of the last fresh state */
     } fresh;
-    double *p, *end;            /* np; N: state at t1 */
+    double *p, *end;            /* np; N: state at t1; in `ends`, or NULL: the tape was cleared */
+    struct { double *at; size_t room; } ends;
     int mode;                   /* there */
     record *list;
     struct { mapped *list; int count, room, events; } maps;
@@ -210,8 +219,9 @@ int tape_is_fresh(costate_tape *, int begins);
 int tape_goes_on(const stepper *, costate_tape *, long serial, const double *y, int told, int *does);
 size_t tape_base(const costate_tape *);                 /* bytes of lists, blocks, and the frame that was read last */
 size_t tape_held(const costate_tape *);                 /* bytes of all its memory */
-/* t->own: zeros that begin with `owned`; NULL: no memory */
-void *tape_own(costate_tape *, size_t bytes, void (*clear)(const costate_tape *));
+/* t->own of this kind: that of an earlier run, emptied, or zeros; NULL: no memory */
+void *tape_own(costate_tape *, const owning *);
+void tape_disown(costate_tape *);                       /* frees t->own */
 /* memory from the tape's blocks, within its limit; NULL: there is none */
 void *tape_memory(const stepper *, costate_tape *, size_t need);
 /* the run has ended at t, y, mode; COSTATE_IO: its medium could not be completed */

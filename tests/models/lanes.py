@@ -50,7 +50,10 @@ DRIVER = r"""#include "%(name)s.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-enum { N = %(name)s_states, MOST = COSTATE_LANES_MOST };
+#ifndef COSTATE_LANES_ONLY
+#define COSTATE_LANES_ONLY 0
+#endif
+enum { N = %(name)s_states, MOST = COSTATE_LANES_MOST, ONLY = COSTATE_LANES_ONLY };
 static const costate_problem *problem;
 static int L, rows, np;                                 /* rows of the map at hand */
 static double *y, *p, *t, *w, *direction[2][3], *start[3], *got, *wanted;       /* [3]: t, y, p */
@@ -240,7 +243,7 @@ int main(void)
     const costate_lane_maps *m = %(name)s_lanes();
     for (int k = 0; m->lanes; m++, k++) {
         L = m->lanes;
-        if (L != 2 << k) return puts("other numbers of lanes"), 1;
+        if (L != (ONLY ? ONLY : 2 << k)) return puts("other numbers of lanes"), 1;
         for (int trial = 0; trial < 20 && runs_here(L); trial++) {
             points();
             if (trial < 3 && (map(&m->rhs, &problem->rhs, N) || map(&m->cost, &problem->cost, problem->nq))) return 1;
@@ -248,7 +251,7 @@ int main(void)
             tested++;
         }
     }
-    if (m - %(name)s_lanes() != 3 || !tested) return puts("numbers of lanes are missing"), 1;
+    if (m - %(name)s_lanes() != (ONLY ? 1 : 3) || !tested) return puts("numbers of lanes are missing"), 1;
     if ((N > 1) != (safe > 0 && others > 0)) return printf("%%d safe matrices, %%d others\n", safe, others), 1;
     for (int s = 0; s < 3; s++) free(start[s]), free(direction[0][s]), free(direction[1][s]);
     free(t), free(y), free(p), free(w), free(got), free(wanted);
@@ -258,7 +261,8 @@ int main(void)
 
 
 def sources(place, optimised):
-    """(name, file) of all models; optimised, which takes long to compile, the larger ones only if all are asked for"""
+    """(name, file) of all models; optimised, which takes long to compile, or in part, the larger ones only if all are
+    asked for"""
     thorough = not optimised or os.environ.get("COSTATE_TESTS") == "all"
     for name in SHIPPED[-2:] if sanitize != "none" else SHIPPED if thorough else SHIPPED[5:6]:
         yield name, os.path.join(root, "models", name + ".eq")
@@ -273,7 +277,7 @@ def sources(place, optimised):
 def same_bits(*options):
     need_library()
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
-        for name, file in sources(place, "-O3" in options):
+        for name, file in sources(place, "-O3" in options or "-DCOSTATE_LANES_ONLY=2" in options):
             written = command.write(file, os.path.join(place, name + ".c"), lanes=True)
             with open(written[1], encoding="utf-8") as header:
                 has_parameters = f"{name}_defaults" in header.read()
@@ -291,6 +295,10 @@ def test_optimised_code_has_the_bits_of_single_members():
 
 def test_code_that_is_not_optimised_has_them_too():
     same_bits("-O0")
+
+
+def test_one_number_of_lanes_alone_has_them_too():
+    same_bits("-O0", "-DCOSTATE_LANES_ONLY=2")
 
 
 def test_functions_in_pieces_have_them_too():

@@ -12,6 +12,7 @@ import numpy as np                              # noqa: E402
 
 import costate                                  # noqa: E402
 from costate import _places                     # noqa: E402
+from costate._costate import lib                # noqa: E402
 from cases import Skipped, fails, run_all       # noqa: E402
 from common import close                        # noqa: E402
 
@@ -174,6 +175,8 @@ def test_lanes():
     """members side by side have the bits of members one by one"""
     plain = costate.Problem(costate.Model(TEXT, compiled=True), method="dopri5", rtol=1e-8)
     model = costate.Model(TEXT, lanes=True)
+    maps = model.lanes()
+    assert [maps[k].lanes for k in range(2)] == [lib.costate_lanes(), 0], "those of this processor alone are compiled"
     beside = costate.Problem(model, method="dopri5", rtol=1e-8)
     y0, p = np.linspace(0.1, 1.0, 50)[:, None], np.stack([np.linspace(0.5, 2.0, 50), np.full(50, 2.0)], axis=1)
     for more in (dict(w=[1.0]), dict(dp=[1.0, 0.0]), {}):

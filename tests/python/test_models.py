@@ -656,6 +656,21 @@ def test_start_values_that_depend_on_parameters():
     assert np.allclose(h.error.Hp, H - h.Hp, rtol=0.3), (h.error.Hp, H - h.Hp)
 
 
+def test_start_values_of_many():
+    """the initial values of many members, and gradients through them, have the bits of those of single ones"""
+    text = "parameter a = 3, c = 1\nstate y = a*c, z = a^2/c\ny' = -c*y\nz' = y - z\n"
+    P, W = np.array([[1.0, 2.0], [3.0, 0.5], [2.0, 2.0]]), np.array([[1.0, 0.5], [2.0, -1.0], [0.0, 3.0]])
+    for compiled in (False, True):
+        model = costate.Model("model two\n" + text, compiled=compiled)
+        assert np.array_equal(model.starts(0.0, P), [model.start(0.0, p) for p in P])
+        assert np.array_equal(model.start_vjps(0.0, P, W), [model.start_vjp(0.0, p, w)[0] for p, w in zip(P, W)])
+        problem = costate.Problem(model, method="dopri5")
+        many = problem.ensemble((0, 1), None, P, w=[1.0, 1.0])
+        for k, p in enumerate(P):
+            run = problem.integrate((0, 1), None, p)
+            assert np.array_equal(many.y[k], run.y) and np.array_equal(many.p[k], run.adjoint([1.0, 1.0])[1])
+
+
 def test_branches_of_kinks_at_other_initial_values():
     """y0 on the other side of a kink than the model's own: the condition decides, and its derivatives follow"""
     model = costate.Model("model fall\nparameter slow = 1, fast = 3\nstate y = 1\nkinks as events\n"
