@@ -63,29 +63,33 @@ OWN = [[0.5, 1.0, 2.5], [], [3.0, 3.0]]
 
 
 def test_times_of_members():
-    """states, tangents, gradients and Hessian products have the bits of runs with the times of each member alone"""
+    """States, tangents, gradients and Hessian products have the bits of runs with the times of each member alone; where
+    functions are called, nearly: the last bits of NumPy's complex products depend on where arrays are in memory."""
     w_at, padded = np.cos(np.arange(9.0)).reshape(3, 3, 1), np.full((3, 3), np.nan)
     for row, times in zip(padded, OWN):
         row[:len(times)] = times
-    for way in ("called", "given"):
+    for way in WAYS:
+        def same(a, b, tol=0 if way == "traced" else 1e-13):
+            return np.allclose(a, b, rtol=tol, atol=tol, equal_nan=True)
+
         problem = costate.Problem(growth, **WAYS[way], **SHARP)
-        problem.ensemble((0, 1), Y0, P, w=[0.3], vy0=None if way == "called" else [0.4])
-        problem.wait()                                  # byte code and C of a traced function have bits of their own
-        many = problem.ensemble((0, [2.75, 2, 3]), Y0, P, t_eval=OWN, w=[0.3], w_at=w_at, dy0=[0.4], dp=P / 5)
-        again = problem.ensemble((0, np.array([2.75, 2, 3])), Y0, P, t_eval=padded, w_at=w_at, vy0=[0.4], vp=P / 5)
-        assert many.at.shape == many.dy_at.shape == (3, 1, 3) and np.array_equal(many.at, again.at, equal_nan=True)
+        for _ in range(2):
+            many = problem.ensemble((0, [2.75, 2, 3]), Y0, P, t_eval=OWN, w=[0.3], w_at=w_at, dy0=[0.4], dp=P / 5)
+            again = problem.ensemble((0, np.array([2.75, 2, 3])), Y0, P, t_eval=padded, w_at=w_at, vy0=[0.4], vp=P / 5)
+            problem.wait()                              # byte code and C of a traced function have bits of their own
+        assert many.at.shape == many.dy_at.shape == (3, 1, 3) and same(many.at, again.at)
         for k, times in enumerate(OWN):
             one, seen = ((0, [2.75, 2, 3][k]), Y0[k:k + 1], P[k:k + 1]), dict(t_eval=times, w_at=w_at[k, :len(times)])
             alone = problem.ensemble(*one, w=[0.3], dy0=[0.4], dp=P[k] / 5, **(seen if times else {}))
-            assert np.array_equal(many.y[k], alone.y[0]) and np.array_equal(many.dy[k], alone.dy[0])
-            assert np.array_equal(many.p[k], alone.p[0]) and np.array_equal(many.y0[k], alone.y0[0])
+            assert same(many.y[k], alone.y[0]) and same(many.dy[k], alone.dy[0])
+            assert same(many.p[k], alone.p[0]) and same(many.y0[k], alone.y0[0])
             for name in ("at", "dy_at") if times else ():
-                assert np.array_equal(getattr(many, name)[k, :, :len(times)], getattr(alone, name)[0]), name
+                assert same(getattr(many, name)[k, :, :len(times)], getattr(alone, name)[0]), name
             assert np.all(np.isnan(many.at[k, :, len(times):])) and np.all(np.isnan(many.dy_at[k, :, len(times):]))
             if way == "called":                         # without second derivatives
                 continue
             second = problem.ensemble(*one, vy0=[0.4], vp=P[k] / 5, **(seen if times else dict(w=[0.0])))
-            assert np.array_equal(again.Hp[k], second.Hp[0]) and np.array_equal(again.Hy0[k], second.Hy0[0])
+            assert same(again.Hp[k], second.Hp[0]) and same(again.Hy0[k], second.Hy0[0])
     for times, said in (([[1], [2]], "t_eval has times of 2 members; there are 3"),
                         ([[1], [], [4.0]], "member 2: t_eval has 4, which is not between"),
                         ([[1], [2, 1], []], "member 1: t_eval is not sorted"),
