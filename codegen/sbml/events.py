@@ -7,10 +7,10 @@ from . import delays, terms
 from .cascade import Cascade
 from .terms import number
 
-# what is written of a guard where the trigger becomes true or false, by the comparisons of the trigger: those that hold
-# where both sides are equal, those that do not, or both
-BECOMES = {True: {frozenset(): "rises passes", frozenset([True]): ">= 0", frozenset([False]): "> 0"},
-           False: {frozenset(): "falls passes", frozenset([True]): "< 0", frozenset([False]): "<= 0"}}
+# What is written of a guard where the trigger becomes true or false; the second ones if all comparisons of the trigger
+# hold where both sides are equal.  The guard of a trigger with both kinds, time >= 5 and x > 0, may rest at zero where
+# x does, and the trigger is not true then.
+BECOMES = {True: ("> 0", ">= 0"), False: ("<= 0", "< 0")}
 
 
 class Events:
@@ -55,8 +55,8 @@ class Events:
             yield group[0].id, group, guard, self._becomes(True, group), Cascade(self, group[0].id, group, guard)
 
     def _becomes(self, true, group):
-        equal = frozenset().union(*(self._equal(event.trigger) for event in group))
-        return BECOMES[true].get(equal, BECOMES[true][frozenset()])
+        equal = set().union(*(self._equal(event.trigger) for event in group))
+        return BECOMES[true][equal == {True}]
 
     def _equal(self, condition):
         """Whether its comparisons of what changes between events hold where both sides are equal: a set"""
