@@ -9,6 +9,10 @@ from collections import Counter
 from . import delays, terms
 from .terms import TRUE, ZERO, product, quotient
 
+RISING = {">": 1, ">=": 1, "<": -1, "<=": -1}             # of a - b
+FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+BEFORE = {">": (">=", "<="), ">=": ("<", "<="), "<": (">=", "<="), "<=": (">", ">=")}    # that hold before it does
+PLACE = ("==", ("number", 2.0), ("number", 3.0))          # of a condition that is put in later
 MOST = 40                                    # executions that are written out
 TIE = ("{} and {} become true together, have the same priority and depend on their order, which SBML leaves to chance: "
        "not supported")
@@ -28,12 +32,17 @@ class Values:
 
 class Cascade:
     """name: that of the first event; group: events whose triggers become true; guard: theirs, or None: at the start,
-    where those are executed whose triggers are true"""
+    where those are executed whose triggers are true; atom: the comparison in the trigger of the one event of the group
+    that becomes true, if not all of it does"""
 
-    def __init__(self, events, name, group, guard):
+    def __init__(self, events, name, group, guard, atom=None):
         self.events, self.derived, self.document = events, events.derived, events.document
         self.name, self.group, self.guard, self.lets = name, group, guard, []
         self.before, self.meanings, self.count = Values({}, ""), {}, 0
+        self.atom = atom
+        # what was delayed has the guard of its time
+        by_trigger = guard is not None and all(event in self.document.events for event in group)
+        self.known = known_at_zero([atom] if atom else [event.trigger for event in group]) if by_trigger else {}
 
     def run(self):
         """([(name, term) of lets], [(identifier, term)])"""
@@ -50,11 +59,23 @@ class Cascade:
 
     def happens(self, event):
         """The condition under which an event of the group is executed"""
+        if self.atom:
+            with_it, without = (self.with_atom(event.trigger, holds) for holds in (TRUE, terms.FALSE))
+            return both(with_it, terms.settled(terms.negated(without)))
         if self.guard is not None:
             return TRUE
         if event.time is not None or not self.document.fresh:
             return event.trigger
         return ("and", event.trigger, ("!=", ("name", self.document.fresh), ZERO))
+
+    def with_atom(self, trigger, holds):
+        """The trigger where the atom holds, or before; and what else compares its sides is what it is then"""
+        op, *sides = self.atom
+        for comparison, known in self.known.items():
+            before = BEFORE[op if list(comparison[1:]) == sides else FLIPPED[op]]
+            was = TRUE if comparison[0] in before else terms.FALSE
+            trigger = terms.replaced(trigger, comparison, known if holds == TRUE else was)
+        return terms.settled(trigger)
 
     def inlined(self, of):
         """(lets, assignments) without names that nothing but an assignment uses"""
@@ -178,9 +199,15 @@ class Cascade:
         if event in self.group and self.guard is not None:
             if values is self.before:
                 return TRUE
-            later = self.inside(self.guard, values)
-            return folded((">=", later, ("min", self.guard, ZERO)))
-        return self.inside(event.trigger, values)
+            later = folded((">=", self.inside(self.guard, values), ("min", self.guard, ZERO)))
+            if not self.atom:
+                return later
+            return terms.replaced(self.inside(terms.replaced(event.trigger, self.atom, PLACE), values), PLACE, later)
+        trigger = event.trigger
+        for comparison, holds in self.known.items():
+            if not self.derived.depends(comparison, values.of):
+                trigger = terms.replaced(trigger, comparison, holds)
+        return self.inside(terms.settled(trigger), values)
 
     def condition(self, name, term):
         if term == TRUE:
@@ -218,6 +245,20 @@ class Cascade:
             else:
                 values.made[id_] = self.named(f"{values.tag} {id_}", self.inside(d.formula(id_), values))
         return values.made[id_]
+
+
+def known_at_zero(triggers):
+    """{comparison: TRUE or FALSE} of those of the two sides that events of one guard compare, where that is zero to
+    round-off: equal, if all triggers hold then, else where they are going"""
+    if not all(trigger[0] in RISING for trigger in triggers):
+        return {}
+    equal, (op, a, b) = all(trigger[0] in ("<=", ">=") for trigger in triggers), triggers[0]
+    if RISING[op] == -1:
+        a, b = b, a
+    out = {}
+    for above, below, holds in ((">", "<", not equal), (">=", "<=", True), ("<", ">", False), ("<=", ">=", equal)):
+        out[above, a, b] = out[below, b, a] = TRUE if holds else terms.FALSE
+    return out
 
 
 def both(a, b):

@@ -8,8 +8,7 @@ from .cascade import Cascade
 from .terms import number
 
 # What is written of a guard where the trigger becomes true or false; the second ones if all comparisons of the trigger
-# hold where both sides are equal.  The guard of a trigger with both kinds, time >= 5 and x > 0, may rest at zero where
-# x does, and the trigger is not true then.
+# hold where both sides are equal.
 BECOMES = {True: ("> 0", ">= 0"), False: ("<= 0", "< 0")}
 
 
@@ -49,10 +48,22 @@ class Events:
     def _triggers(self):
         groups = {}
         for event in self.document.events:
-            if not self._is_discrete(event.trigger):
-                groups.setdefault(self.guard(event.trigger, event), []).append(event)
+            guard = self.guard(event.trigger, event)
+            if len(self._equal(event.trigger)) == 1:
+                groups.setdefault(guard, []).append(event)
+            else:                            # of those that change at events only there is no comparison
+                yield from self._mixed(event)
         for guard, group in groups.items():
             yield group[0].id, group, guard, self._becomes(True, group), Cascade(self, group[0].id, group, guard)
+
+    def _mixed(self, event):
+        """A trigger with both kinds of comparisons, time >= 5 and x > 0, becomes true where one of them does, if that
+        changes it"""
+        atoms = [atom for atom in dict.fromkeys(terms.comparisons(event.trigger)) if not self._is_discrete(atom)]
+        for k, atom in enumerate(atoms):
+            name, guard = f"{event.id} {k + 1}", self.guard(atom, event)
+            becomes = BECOMES[True][self._equal(atom) == {True}]
+            yield name, [event], guard, becomes, Cascade(self, name, [event], guard, atom)
 
     def _becomes(self, true, group):
         equal = set().union(*(self._equal(event.trigger) for event in group))

@@ -86,6 +86,16 @@ def negated(condition):
     return ("==", condition, ZERO)
 
 
+def settled(condition):
+    """and, or, of which TRUE and FALSE are no longer parts"""
+    kind, parts = condition[0], condition[1:]
+    if kind not in ("and", "or"):
+        return condition
+    neutral, decides = (TRUE, FALSE) if kind == "and" else (FALSE, TRUE)
+    left = [part for part in map(settled, parts) if part != neutral]
+    return decides if decides in left else neutral if not left else left[0] if len(left) == 1 else (kind, *left)
+
+
 def exhaustive(conditions):
     """Whether one of them certainly holds: a later one is the opposite of another one, or all compare one term with
     numbers, and one holds at each number, between them and beyond"""

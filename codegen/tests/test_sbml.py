@@ -272,7 +272,6 @@ class Sbml(unittest.TestCase):
         for trigger, when, ends in (("x >= 1", "x >= 1", "x < 1"), ("x > 1", "x > 1", "x <= 1"),
                                     ("x < 1", "1 > x", "1 <= x"), ("not (x < 1)", "x >= 1", "x < 1"),
                                     ("x >= 1 and time >= 2", "min(x - 1, t - 2) >= 0", "min(x - 1, t - 2) < 0"),
-                                    ("x >= 1 and time > 2", "min(x - 1, t - 2) > 0", "min(x - 1, t - 2) <= 0"),
                                     ("x > 1 or k >= 2", "max(x - 1, if(k >= 2, 1, -1)) > 0",
                                      "max(x - 1, if(k >= 2, 1, -1)) <= 0")):
             text = self.written(model(("Parameters", parameters("false", x=1, k=1)), ("Rules", rule("rate", "x", "1")),
@@ -282,6 +281,39 @@ class Sbml(unittest.TestCase):
             text = self.written(model(("Parameters", parameters("false", x=1, k=1)), ("Rules", rule("rate", "x", "1")),
                                       ("Events", event("E", trigger, x="x/2", delay="1", persistent="false")))).text
             self.assertIn(f"event E_ends when {ends}\n", text)
+
+    def test_triggers_with_both_kinds(self):
+        """of comparisons: each is a guard, and the event is executed where the other ones hold and it makes a
+        difference"""
+        def of(trigger):
+            return self.written(model(("Parameters", parameters("false", x=1, y=1)), ("Rules", rule("rate", "x", "1")),
+                                      ("Events", event("E", trigger, y="7")))).text
+        text = of("x >= 1 and time > 2")
+        self.assertIn("event E_1 when x >= 1\n    y := if(t > 2, 7, y)\n", text)
+        self.assertIn("event E_2 when t > 2\n    y := if(x >= 1, 7, y)\n", text)
+        text = of("x >= 1 or time > 2")
+        self.assertIn("event E_1 when x >= 1\n    y := if(t <= 2, 7, y)\n", text)
+        self.assertIn("event E_2 when t > 2\n    y := if(x < 1, 7, y)\n", text)
+        text = of("x >= 1 and (x > 1 or time > 2)")
+        self.assertIn("event E_1 when x >= 1\n    y := if(t > 2, 7, y)\n", text)
+        self.assertIn("event E_2 when x > 1\n    y := if(t <= 2, 7, y)\n", text)
+        text = self.written(model(("Parameters", parameters("false", x=1)), ("Rules", rule("rate", "x", "1")), (
+            "Events", event("E", "x >= 1 and time > 2", x="x/2", delay="1", persistent="false")))).text
+        self.assertIn("event E_ends when min(x - 1, t - 2) <= 0\n", text)
+
+    def test_comparisons_of_what_is_at_zero(self):
+        """Where x > 1 becomes true x is 1 to round-off: x <= 1 is false, until x is set; of an event that was delayed
+        nothing is known"""
+        def of(trigger, other, **more):
+            return self.written(model(("Parameters", parameters("false", x=0, y=1)), ("Rules", rule("rate", "x", "1")),
+                                      ("Events", event("E", trigger, **more) + event("F", other, y="y + 1")))).text
+        self.assertIn("event E when x > 1\n    x := 0\n    y := y + 1\n", of("x > 1", "x <= 1", x="0"))
+        for trigger, other, happens in (("x >= 1", "x <= 1", False), ("x >= 1", "x < 1", True),
+                                        ("x < 1", "x >= 1", True), ("x <= 1", "x >= 1", False),
+                                        ("1 < x", "1 >= x", True)):
+            text = of(trigger, other, x="0" if ">" in trigger or trigger[0] == "1" else "5")
+            self.assertEqual("y := y + 1\n" in text.split("event E")[1].split("event F")[0], happens, (trigger, other))
+        self.assertIn("if((x > 1) and", of("x > 1", "x <= 1", x="0", delay="1"))
 
     def test_long_lines(self):
         long = "parameter_with_a_long_name_" + "x"*40

@@ -270,16 +270,14 @@ int events_at_start(costate *c, run *x, int *any)
     int due = w->done && w->rate_h != 0;            /* others may follow if the run that ended here is known */
     int changed = 0;
     w->at_once = 0;
+    TRY(relations_before(c, x));
+    TRY(relations_here(c, x, &changed));            /* guards may depend on them */
     if (!w->done) {
         w->rate_h = 0;
         memcpy(w->was, c->work.y, (size_t)c->st.N * sizeof *w->was);
         TRY(guards_at_start(c, x));
         TRY(take_all(c, x, 1, any));
         due = *any;
-    }
-    if (!*any) {
-        TRY(relations_before(c, x));
-        TRY(relations_here(c, x, &changed));
     }
     TRY(take_with_others(c, x, due));
     *any = w->taken > 0 || changed;

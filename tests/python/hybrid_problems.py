@@ -229,6 +229,19 @@ event rests when min(t - T, x) >= 0
     y := y + 7*t
 """, 3, lambda T, U, a, k: 3 + k * U + U**2 + 7 * T)
 
+problem("two conditions that are equal at the start", """
+parameter a = 0.7, k = 3
+state x = 1, y = 0
+x' = -a
+y' = 1
+event never when min(1 - x, x - 1) > 0
+    y := -100
+event always when max(1 - x, x - 1) > 0
+    y := y + k
+event at_once when abs(x - 1) > 0
+    y := y + 2*k
+""", 3, lambda a, k: 3 + 3 * k)
+
 problem("what is emptied, and rests", """
 parameter c = 1.4, a = 0.8, k = 2
 state x = c, y = 0
