@@ -12,7 +12,7 @@ PERIODIC, ZERO, WALL = "periodic", "zero", "wall"
 CROSSES, RISES, FALLS = 0, 1, -1
 ANY_MODE = -1
 START_DEFAULT, START_FIRE, START_IGNORE = 0, 1, 2      # COSTATE_START_...
-ZERO_FALSE, ZERO_TRUE = 3, 4                 # COSTATE_ZERO_...: the event is a condition
+ZERO_FALSE, ZERO_TRUE = 3, 4                 # the event is a condition
 
 
 @dataclass
