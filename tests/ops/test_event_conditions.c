@@ -10,8 +10,9 @@
 
 enum { N = 2, NP = 5 };
 enum { T, A, C, K, S };
-/* 0, a behind T; a t; a (t - T) and its square behind T; a; -a; -a, a behind T; a up to c, then 0 */
-enum rate { STEP, BEND, LATE_BEND, CUBE, RISE, FALL, BACK, REST };
+/* 0, a behind T; a t; a (t - T) and its square behind T; a; -a; -a, a behind T; a up to c, then 0;
+   a (t - 1/4) */
+enum rate { STEP, BEND, LATE_BEND, CUBE, RISE, FALL, BACK, REST, DIP };
 
 typedef struct { double way; int rate, low; } context;             /* low: x is set to s less some round-off */
 
@@ -20,16 +21,18 @@ static double rate_of(const costate_point *x, const context *c, double *by_T, do
 {
     double s = x->t - x->p[T], on = x->relation[0], a = x->p[A], below = c->way * on < 0;
     double by[] = {[STEP] = on, [BEND] = x->t, [LATE_BEND] = on * s, [CUBE] = on * s * s, [RISE] = 1, [FALL] = -1,
-                   [BACK] = on ? 1 : -1, [REST] = below};
+                   [BACK] = on ? 1 : -1, [REST] = below, [DIP] = x->t - 0.25};
     *by_T = c->way * a * on * (c->rate == LATE_BEND ? -1 : c->rate == CUBE ? -2 * s : 0);
     *by_a = c->way * by[c->rate];
     return *by_a * a;
 }
 
+static int is_bend(const context *c) { return c->rate == BEND || c->rate == DIP; }
+
 static double rate_by_t(const costate_point *x, const context *c)
 {
     double on = x->relation[0], s = x->t - x->p[T];
-    return c->way * x->p[A] * (c->rate == BEND ? 1 : c->rate == LATE_BEND ? on : c->rate == CUBE ? 2 * on * s : 0);
+    return c->way * x->p[A] * (is_bend(c) ? 1 : c->rate == LATE_BEND ? on : c->rate == CUBE ? 2 * on * s : 0);
 }
 
 static int rhs(const costate_point *x, double *out, void *ctx)
@@ -66,7 +69,7 @@ static double mixed(const costate_point *x, const context *c, const costate_poin
     for (int k = 0; k < 2; k++) {
         const costate_point *u = k ? b : a, *v = k ? a : b;
         double da = v->p ? v->p[A] : 0, dT = v->p ? v->p[T] : 0;
-        if (c->rate == BEND || c->rate == LATE_BEND) sum += (c->rate == BEND ? 1 : on) * u->t * da;
+        if (is_bend(c) || c->rate == LATE_BEND) sum += (is_bend(c) ? 1 : on) * u->t * da;
         if (c->rate == CUBE) sum += on * (2 * s * u->t * da - 2 * p * u->t * dT + p * u->t * v->t);
         if (c->rate == LATE_BEND && u->p) sum -= on * u->p[T] * da;
         if (c->rate == CUBE && u->p) sum += on * (p * u->p[T] * dT - 2 * s * u->p[T] * da);
@@ -193,6 +196,7 @@ static const struct {
     {"is set from above at 0.7", RISE, 0.5, 0.7, 0, 1, {0.7, 0}, {0, 0}},
     {"is set from above at 0.7, to round-off", RISE, 0.5, 0.7, 1, 1, {0.7, 0}, {0, 0}},
     {"is set from above, and rests until T", STEP, 0.5, 0.7, 0, 1, {1.3, 1}, {0, 0}},
+    {"bends down, and comes back", DIP, 0, NEVER, 0, 0, {0.5, 0}, {0.5, 0}},
     {"passes c at a stop", RISE, 0.8 * -STOP, NEVER, 0, 0, {STOP, 0}, {STOP, 0}},
     {"reaches c, and rests", REST, -0.8, NEVER, 0, 0, {0, 0}, {1, 0}},
     {"rests when c is set", REST, -0.8, 0.5, 0, 0, {0, 0}, {0, 0}},
@@ -290,11 +294,11 @@ static int takes_stops(const costate_method *method)
 static void conditions(void **state)
 {
     costate_method_info info = method_info(*state);
-    int cubes = info.order > 4, one_step = info.order == 3 && !info.embedded;
+    int parabolas = info.order > 1, cubes = info.order > 4, one_step = info.order == 3 && !info.embedded;
     int stops = takes_stops(*state);
     for (int number = 0; number < CASES; number++)
         for (int k = 0; k < 8; k++)
-            if (cases[number].rate != CUBE || cubes || (one_step && k & 2))
+            if (cases[number].rate == CUBE ? cubes || (one_step && k & 2) : cases[number].rate != DIP || parabolas)
                 one(*state, number, k & 1 ? 1 : -1, k & 2, k & 4 ? COSTATE_CHECKPOINTS : COSTATE_ALL_STAGES, stops);
 }
 
