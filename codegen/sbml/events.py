@@ -16,7 +16,7 @@ class Events:
     def __init__(self, derived):
         self.derived, self.document = derived, derived.document
         for event in self.document.events:
-            event.trigger = derived.expanded(event.trigger)
+            event.trigger = self._written_out(derived.expanded(event.trigger))
             event.delay = derived.expanded(event.delay) if event.delay else None
             event.assignments = {id_: derived.expanded(term) for id_, term in event.assignments.items()}
         self.rank = {event.id: self._priority(event) for event in self.document.events}
@@ -76,8 +76,6 @@ class Events:
             return set()
         if kind in terms.COMPARISONS:
             return {kind in ("<=", ">=")}
-        if kind in ("if", "not"):            # its condition occurs in both ways
-            return {True, False}
         return set().union(*map(self._equal, parts))
 
     def _executions(self):
@@ -101,6 +99,17 @@ class Events:
         return not terms.has(condition, ("time",)) and not any(
             self.derived.moves(name) for name in terms.names(condition))
 
+    def _written_out(self, condition):
+        """if with values that are conditions: the condition holds, and the value; or it does not, and the other value"""
+        kind, parts = condition[0], condition[1:]
+        if kind not in ("and", "or", "if") or self._is_discrete(condition):
+            return condition
+        parts = tuple(map(self._written_out, parts))
+        if kind != "if":
+            return (kind, *parts)
+        holds, a, b = parts
+        return ("or", ("and", holds, a), ("and", terms.negated(holds), b))
+
     def guard(self, condition, event):
         """A term that rises through zero where the condition becomes true"""
         kind, parts = condition[0], condition[1:]
@@ -114,9 +123,6 @@ class Events:
             return ("min" if kind == "and" else "max", *(self.guard(part, event) for part in parts))
         if kind == "not":
             return self.guard(terms.negated(parts[0]), event)
-        if kind == "if":                     # the condition holds, and the value; or it does not, and the other value
-            holds, a, b = parts
-            return self.guard(("or", ("and", holds, a), ("and", terms.negated(holds), b)), event)
         raise event.element.refusal("this trigger is not supported: expected comparisons by < <= > >=, with and, or "
                                     "and not")
 

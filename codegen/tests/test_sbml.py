@@ -297,6 +297,9 @@ class Sbml(unittest.TestCase):
         text = of("x >= 1 and (x > 1 or time > 2)")
         self.assertIn("event E_1 when x >= 1\n    y := if(t > 2, 7, y)\n", text)
         self.assertIn("event E_2 when x > 1\n    y := if(t <= 2, 7, y)\n", text)
+        text = of("piecewise(time > 2, x >= 1, time > 4)")
+        for when in ("x >= 1", "t > 2", "1 > x", "t > 4"):
+            self.assertIn(f" when {when}\n    y := if(", text)
         text = self.written(model(("Parameters", parameters("false", x=1)), ("Rules", rule("rate", "x", "1")), (
             "Events", event("E", "x >= 1 and time > 2", x="x/2", delay="1", persistent="false")))).text
         self.assertIn("event E_ends when min(x - 1, t - 2) <= 0\n", text)
