@@ -100,7 +100,7 @@ class Events:
             self.derived.moves(name) for name in terms.names(condition))
 
     def _written_out(self, condition):
-        """if with values that are conditions: the condition holds, and the value; or it does not, and the other value"""
+        """An if with values that are conditions: its condition holds, and the value; or not, and the other value"""
         kind, parts = condition[0], condition[1:]
         if kind not in ("and", "or", "if") or self._is_discrete(condition):
             return condition

@@ -32,6 +32,14 @@ int guard_value(costate *c, int k, double t, const double *y, double *e)
     return fail(&c->v, COSTATE_NOT_FINITE, "%s is NaN or Inf at t = %.10g.", f->name, t);
 }
 
+int guard_may_rest(costate *c, int k, double t, const double *y)
+{
+    double e;
+    TRY(guard_value(c, k, t, y, &e));
+    c->watch.guard[k].rest = 2 * fabs(e);
+    return 0;
+}
+
 int guard_moves(costate *c, int k, double t, const double *y, double e, double part, double *moves)
 {
     c->count.guards += MOVES;

@@ -189,7 +189,7 @@ static int decide(costate *c, const run *x, int k, candidate *at, int *any)
     g->open = way == 0 || (c->watch.starts && !at->strict);
     if ((way == 0 && !forced(c, k)) || fabs(at->e) > at->zero) return 0;
     g->fires = fires(c, k, at, way);
-    int waits = !g->fires && !at->strict && c->watch.rate_h == 0 && c->maps.event[k].at_start == COSTATE_ZERO_FALSE;
+    int waits = !g->fires && !at->strict && c->watch.rate_h == 0 && is_false_at_zero(c, k);
     if (!g->fires && !waits) g->way = way;
     g->probed = !g->fires && !waits;
     g->goes = way;

@@ -200,13 +200,9 @@ static int stop_here(costate *c, run *x)
 static int note_fired(costate *c, const run *x, int k)
 {
     guarded *g = &c->watch.guard[k];
-    double e;
     g->turned = 1;
     g->turned_at = x->t;
-    if (!is_condition(&c->maps.event[k])) return 0;
-    TRY(guard_value(c, k, x->t, c->work.y, &e));
-    g->rest = 2 * fabs(e);
-    return 0;
+    return is_condition(&c->maps.event[k]) ? guard_may_rest(c, k, x->t, c->work.y) : 0;
 }
 
 /* Applies all events that fire here, in the order of the list; due: and those of given times. */

@@ -127,15 +127,13 @@ static void leaves(costate *c, const run *x)
 static int leave_open(costate *c, const run *x, int alone)
 {
     watch *w = &c->watch;
-    double e;
     w->open = 0;
     for (int k = 0; k < w->count; k++) alone &= !w->guard[k].fires || is_false_at_zero(c, k);
     for (int k = 0; k < w->count && !alone; k++) {
         guarded *g = &w->guard[k];
         if (!g->fires || !is_false_at_zero(c, k)) continue;
         g->fires = 0;
-        TRY(guard_value(c, k, x->now.end, c->work.y1, &e));
-        g->rest = 2 * fabs(e);
+        TRY(guard_may_rest(c, k, x->now.end, c->work.y1));
         w->open = 1;
     }
     return 0;

@@ -81,6 +81,8 @@ int wrong_side(costate *, int event, double t);
 int must_turn(const costate *, int event);                  /* its jump should have moved its guard back */
 int active(const costate *, int event);                     /* its guard is evaluated in this mode */
 int guard_value(costate *, int event, double t, const double *y, double *e);
+/* that of a condition may rest at zero from here, within what it is off zero now */
+int guard_may_rest(costate *, int event, double t, const double *y);
 /* its largest change if t and y change by a fraction `part` of themselves; guard_noise: by round-off */
 int guard_moves(costate *, int event, double t, const double *y, double e, double part, double *moves);
 int guard_noise(costate *, int event, double t, const double *y, double e, double *noise);
