@@ -1,4 +1,4 @@
-"""small.py - parts small and counts of the benchmark: small stiff systems, and what a step of theirs costs."""
+"""small.py - parts small and counts of the benchmark: small systems, and what a step of theirs costs."""
 import statistics
 
 from report.sweeps import at_equal_error, bdf, compete, packaged, QUICK, show, sweep, tolerances
@@ -47,49 +47,57 @@ def part_small(run, rep):
                reached, 1.5, True)
 
 
-# ours, theirs, what of theirs a step may take.  RADAU5 replaces rtol by 0.1 rtol^(2/3), and atol alike: it is compared
+# Ours, theirs, what of theirs a step may take.  RADAU5 replaces rtol by 0.1 rtol^(2/3), and atol alike: it is compared
 # with radau2a at what it uses, where both take as many steps.
-STEPPERS = (("costate:rodas4", 1e-6, "hairer:rodas", 1e-6, 1.0), ("costate:radau2a", 1e-5, "hairer:radau5", 1e-6, 1.3))
+STIFF = (("costate:rodas4", 1e-6, "hairer:rodas", 1e-6, 1.0), ("costate:radau2a", 1e-5, "hairer:radau5", 1e-6, 1.3))
+NOT_STIFF = (("costate:dopri5", 1e-6, "hairer:dopri5", 1e-6, 1.0),
+             ("costate:dopri853", 1e-8, "hairer:dop853", 1e-8, 1.0))
+SMALL = {"vdpol": (STIFF, "vdpol", None), "hires": (STIFF, "hires", None), "robertson": (STIFF, "robertson", None),
+         "pollu": (STIFF, "pollu", None), "vdpol 1": (NOT_STIFF, "vdpol", 1), "lv": (NOT_STIFF, "lv", None),
+         "pleiades": (NOT_STIFF, "pleiades", None)}
 
 
 def part_counts(run, rep):
     """instructions and time of a step beside Hairer's codes, and time at equal error"""
-    rows, problems = [], ["vdpol", "hires"] if QUICK else ["vdpol", "hires", "robertson", "pollu"]
-    there = [s for s in STEPPERS if run.has[s[2].split(":")[1].replace("radau5", "hairer")]]
-    for code in [s[2] for s in STEPPERS if s not in there]:
+    rows, names = [], ["vdpol", "hires", "vdpol 1"] if QUICK else list(SMALL)
+    there = [s for s in STIFF + NOT_STIFF if run.has[s[2].split(":")[1].replace("radau5", "hairer")]]
+    for code in [s[2] for s in STIFF + NOT_STIFF if s not in there]:
         rep.say("%s is not there (bench/peers/build.sh says why): it is not compared with." % code)
-    for problem in problems:
-        for own, own_rtol, other, other_rtol, limit in there:
-            pair = step_costs(run, problem, ((own, own_rtol), (other, other_rtol)))
+    for name in names:
+        steppers, problem, size = SMALL[name]
+        for own, own_rtol, other, other_rtol, limit in [s for s in steppers if s in there]:
+            pair = step_costs(run, name, problem, size, ((own, own_rtol), (other, other_rtol)))
             rows += [cost["row"] for cost in pair]
-            what = "%s: %s, %%s a step over that of %s" % (problem, own.split(":")[1], other)
+            what = "%s: %s, %%s a step over that of %s" % (name, own.split(":")[1], other)
             counts = [cost["instructions"] for cost in pair]
             rep.target(what % "instructions", counts[0] / counts[1] if all(counts) else None, limit)
             times = [a / b for a, b in zip(pair[0]["seconds"], pair[1]["seconds"])]
             rep.target(what % "time", statistics.median(times), limit)
     rep.plain_table("Small systems, a step: instructions by callgrind, of a run after the first; ns of the fastest run",
                     ["problem", "code", "rtol", "steps", "f", "LU", "solves", "instructions", "ns"], rows)
-    for problem in problems:
-        names = [code for s in there for code in (s[0], s[2])]
-        table = sweep(run, [(code, "auto") for code in names], problem, tolerances(4, 5, 6, 7, 8), mode="forward")
-        show(rep, problem + ": forward", table, "counts_" + problem, "error")
-        for own, _, other, _, _ in there:
-            compete(rep, table, problem, [own.split(":")[1] + " dense"], [other.replace(":", " ") + " dense"], 1,
-                    "error")
+    for name in names:
+        steppers, problem, size = SMALL[name]
+        raced = [s for s in steppers if s in there]
+        table = sweep(run, [(code, "auto") for s in raced for code in (s[0], s[2])], problem, tolerances(4, 5, 6, 7, 8),
+                      mode="forward", size=size)
+        show(rep, name + ": forward", table, "counts_" + name.replace(" ", ""), "error")
+        suffix = " dense" if steppers is STIFF else ""
+        for own, _, other, _, _ in raced:
+            compete(rep, table, name, [own.split(":")[1] + suffix], [other.replace(":", " ") + suffix], 1, "error")
 
 
-def step_costs(run, problem, entries):
+def step_costs(run, name, problem, size, entries):
     """of each (code, rtol), in turns: its row in the table, instructions a step (None: not counted), and the seconds a
     step of each turn's fastest run"""
-    turns = [[run.row(code, problem, mode="forward", rtol=rtol, turn=turn) for code, rtol in entries]
+    turns = [[run.row(code, problem, size=size, mode="forward", rtol=rtol, turn=turn) for code, rtol in entries]
              for turn in range(run.turns)]
     costs = []
     for (code, rtol), rows in zip(entries, zip(*turns)):
         row, steps = rows[0], rows[0]["steps"]
-        count = run.instructions(code, problem, rtol)
+        count = run.instructions(code, problem, rtol, size=size)
         seconds = [r["seconds_min"] / steps for r in rows]
         calls = [row["f"], row["decompositions"] + row["complex"], row["solves"] + row["complex_solves"]]
         costs.append({"instructions": count and count / steps, "seconds": seconds, "row": [
-            problem, code, "%.0e" % rtol, steps, *("%.2f" % (n / steps) for n in calls),
+            name, code, "%.0e" % rtol, steps, *("%.2f" % (n / steps) for n in calls),
             "%.0f" % (count / steps) if count else "-", "%.0f" % (1e9 * statistics.median(seconds))]})
     return costs

@@ -1,16 +1,17 @@
 #!/bin/sh
 # build.sh - build the peers of the race at -O3 from Debian's source packages; prints their directories, comma between.
+# Codes in Fortran are built at -O2 as well (lib/O2): some are faster then, and the faster counts.
 #
 # SUNDIALS (CVODES and IDAS), and Hairer and Wanner's RADAU5 and ODEPACK's LSODA as deSolve carries them.
 # Each is kept in $XDG_CACHE_HOME/costate-bench/PACKAGE_VERSION-HASH (HASH: of compilers, flags, options) with lib/ and
 # ABOUT, which says what it is.  What cannot be had is left out, and stderr says why.
 #
 # ARKODE's stabilised explicit methods came with SUNDIALS 7.2, which this Debian has not: they race where
-# SUNDIALS7_SOURCE names a folder with such a source (github.com/LLNL/sundials).  Hairer and Wanner's RODAS is in no
-# Debian package: it races where RODAS_SOURCE names a folder with their rodas.f (unige.ch/~hairer/software.html), with
-# the linear algebra that came with RADAU5.  TWPBVP (Cash, Mazzia, Wright) is in none, either: it races where
-# TWPBVP_SOURCE names a folder with twpbvpc.f, twpbvplc.f, twpbvpa.f and errmsg.f, as the R package bvpSolve has them in
-# src (cran.r-project.org/package=bvpSolve).
+# SUNDIALS7_SOURCE names a folder with such a source (github.com/LLNL/sundials).  Hairer's RODAS, DOPRI5 and DOP853 are
+# in no Debian package by themselves: they race where HAIRER_SOURCE names a folder with rodas.f, dopri5.f and dop853.f
+# (unige.ch/~hairer/software.html), RODAS with the linear algebra that came with RADAU5.  TWPBVP (Cash, Mazzia, Wright)
+# is in none, either: it races where TWPBVP_SOURCE names a folder with twpbvpc.f, twpbvplc.f, twpbvpa.f and errmsg.f, as
+# the R package bvpSolve has them in src (cran.r-project.org/package=bvpSolve).
 set -eu
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/costate-bench
@@ -24,7 +25,8 @@ sundials_options="-DBUILD_SHARED_LIBS=OFF -DBUILD_STATIC_LIBS=ON -DCMAKE_POSITIO
 arkode_options="-DBUILD_SHARED_LIBS=OFF -DBUILD_STATIC_LIBS=ON -DCMAKE_POSITION_INDEPENDENT_CODE=ON
     -DBUILD_CVODE=OFF -DBUILD_CVODES=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF
     -DEXAMPLES_ENABLE_C=OFF -DEXAMPLES_ENABLE_CXX=OFF -DEXAMPLES_INSTALL=OFF -DSUNDIALS_INDEX_SIZE=32"
-fortran_flags="$flags -fPIC -std=legacy -w"
+fortran_flags="-fPIC -std=legacy -w"
+hairer_files="rodas dopri5 dop853"
 
 say() { echo "peers: $*" >&2; }
 
@@ -100,18 +102,27 @@ make_arkode() {
     echo "SUNDIALS $3, ARKODE: $("$CC" --version | head -n 1), $flags -fPIC (static, index of 32 bits)" >"$2/ABOUT"
 }
 
+# archive SOURCE PREFIX NAME FILE...: PREFIX/lib/libNAME.a of SOURCE/FILE.f at -O3, and the same at -O2 in PREFIX/lib/O2.
+# DOPRI5 and DOP853 each have a HINIT of their own.
+archive() {
+    from=$1 to=$2/lib name=$3
+    shift 3
+    mkdir -p "$to/O2" && for level in O2 O3; do
+        made=$to/$([ $level = O3 ] || echo $level/)lib$name.a
+        for file in "$@"; do
+            # shellcheck disable=SC2086   # a list of words
+            "$FC" -$level $fortran_flags -c "$from/$file.f" -o "$to/$file.o" &&
+                objcopy --localize-symbol=hinit_ "$to/$file.o" && ar rcs "$made" "$to/$file.o" || return 1
+        done
+    done
+    for file in "$@"; do rm "$to/$file.o"; done
+}
+
+by_fortran() { echo "$("$FC" --version | head -n 1), $fortran_flags, the faster of -O2 and -O3"; }
+
 make_radau5() {
-    mkdir -p "$2/lib" && for file in radau5 radau5a; do
-        # shellcheck disable=SC2086
-        "$FC" $fortran_flags -c "$1/src/$file.f" -o "$1/$file.o" || return 1
-    done
-    for file in opkdmain opkda1 dlinpk; do
-        # shellcheck disable=SC2086
-        "$FC" $fortran_flags -c "$1/src/$file.f" -o "$1/$file.o" || return 1
-    done
-    ar rcs "$2/lib/libradau5.a" "$1/radau5.o" "$1/radau5a.o" &&
-        ar rcs "$2/lib/liblsoda.a" "$1/opkdmain.o" "$1/opkda1.o" "$1/dlinpk.o" || return 1
-    by="$("$FC" --version | head -n 1), $fortran_flags"
+    archive "$1/src" "$2" radau5 radau5 radau5a && archive "$1/src" "$2" lsoda opkdmain opkda1 dlinpk || return 1
+    by=$(by_fortran)
     {
         echo "RADAU5 as in deSolve (r-cran-desolve $3), with its own linear algebra: $by"
         echo "LSODA of ODEPACK as in deSolve (r-cran-desolve $3), LINPACK's Fortran over the BLAS of all codes: $by"
@@ -119,23 +130,18 @@ make_radau5() {
 }
 
 # of a source that is not Debian's, either
-make_rodas() {
+make_hairer() {
     # shellcheck disable=SC2086
-    mkdir -p "$2/lib" && "$FC" $fortran_flags -c "$1/rodas.f" -o "$2/rodas.o" &&
-        ar rcs "$2/lib/librodas.a" "$2/rodas.o" && rm "$2/rodas.o" &&
-        echo "RODAS of Hairer and Wanner (rodas.f, $3), with RADAU5's linear algebra:" \
-            "$("$FC" --version | head -n 1), $fortran_flags" >"$2/ABOUT"
+    archive "$1" "$2" hairer $hairer_files &&
+        echo "RODAS, DOPRI5 and DOP853 of Hairer and others ($3), RODAS with RADAU5's linear algebra: $(by_fortran)" \
+            >"$2/ABOUT"
 }
 
 # likewise
 make_twpbvp() {
-    mkdir -p "$2/lib" && for file in twpbvpc twpbvplc twpbvpa errmsg; do
-        # shellcheck disable=SC2086
-        "$FC" $fortran_flags -c "$1/$file.f" -o "$2/$file.o" || return 1
-    done
-    ar rcs "$2/lib/libtwpbvp.a" "$2"/*.o && rm "$2"/*.o &&
+    archive "$1" "$2" twpbvp twpbvpc twpbvplc twpbvpa errmsg &&
         echo "TWPBVPC and TWPBVPLC as in the R package bvpSolve (twpbvpc.f, twpbvplc.f, $3):" \
-            "$("$FC" --version | head -n 1), $fortran_flags" >"$2/ABOUT"
+            "$("$FC" --version | head -n 1), -O3 $fortran_flags" >"$2/ABOUT"
 }
 
 # ---- all of them --------------------------------------------------------------------------------------------------
@@ -193,25 +199,28 @@ local_arkode() {
         "$source/CMakeLists.txt" | paste -s -d .)" "$flags $arkode_options"
 }
 
-local_rodas() {
-    source=${RODAS_SOURCE:-}
-    [ -n "$source" ] || { say "no RODAS: RODAS_SOURCE names no folder with rodas.f"; return; }
-    if [ ! -f "$source/rodas.f" ]; then say "no rodas.f in $source"; return; fi
-    from_source rodas "$source" "checksum-$(cksum <"$source/rodas.f" | cut -d ' ' -f 1)" "$fortran_flags"
+local_hairer() {
+    source=${HAIRER_SOURCE:-}
+    [ -n "$source" ] || { say "no RODAS, DOPRI5, DOP853: HAIRER_SOURCE names no folder with rodas.f"; return; }
+    for file in $hairer_files; do
+        if [ ! -f "$source/$file.f" ]; then say "no $file.f in $source"; return; fi
+    done
+    sum=$(for file in $hairer_files; do cat "$source/$file.f"; done | cksum | cut -d ' ' -f 1)
+    from_source hairer "$source" "checksum-$sum" "O2 $fortran_flags"
 }
 
 local_twpbvp() {
     source=${TWPBVP_SOURCE:-}
     [ -n "$source" ] || { say "no TWPBVP: TWPBVP_SOURCE names no folder with twpbvpc.f"; return; }
     if [ ! -f "$source/twpbvplc.f" ]; then say "no twpbvplc.f in $source"; return; fi
-    from_source twpbvp "$source" "checksum-$(cat "$source"/twpbvp*.f | cksum | cut -d ' ' -f 1)" "$fortran_flags"
+    from_source twpbvp "$source" "checksum-$(cat "$source"/twpbvp*.f | cksum | cut -d ' ' -f 1)" "O2 $fortran_flags"
 }
 
 {
     local_arkode
-    local_rodas
+    local_hairer
     local_twpbvp
     peer sundials sundials libsundials-dev "$flags $sundials_options"
-    peer radau5 r-cran-desolve r-cran-desolve "$fortran_flags LSODA"
+    peer radau5 r-cran-desolve r-cran-desolve "O2 $fortran_flags LSODA"
 } >"$work/found"
 paste -s -d , "$work/found"

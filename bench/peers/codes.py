@@ -85,7 +85,7 @@ def peers_of(run):
     if not run.has["lsoda"]:
         about.append("LSODA could not be built: it does not race")
     if not run.has["rodas"]:
-        about.append("RODAS is not there: it does not race (bench/peers/build.sh)")
+        about.append("RODAS, DOPRI5 and DOP853 are not there: they do not race (bench/peers/build.sh)")
     if not run.has["arkode"]:
         about.append("ARKODE with LSRKStep (SUNDIALS 7.2 or newer) is not there: it does not race "
                      "(bench/peers/build.sh)")
@@ -98,7 +98,9 @@ def peers_of(run):
 
 def codes(run, raced=True):
     """raced: 0: the parts that were run have no peers"""
-    return ["costate: %s" % compiled(run.build, "costate")] + (peers_of(run) if raced else []) + [
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    commit = first_line("git", "-C", root, "describe", "--always", "--dirty", "--exclude", "*") or "(no commit)"
+    return ["costate %s: %s" % (commit, compiled(run.build, "costate"))] + (peers_of(run) if raced else []) + [
         "callbacks and preconditioners of all codes: %s" % compiled(run.build, "problems"),
         "BLAS of all codes: %s; OPENBLAS_NUM_THREADS=%s, OPENBLAS_CORETYPE=%s" % (
             libraries(run.programs["costate"]), os.environ.get("OPENBLAS_NUM_THREADS"),

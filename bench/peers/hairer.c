@@ -1,5 +1,5 @@
-/* hairer.c - the race by RADAU5 of Hairer and Wanner (Fortran, as R's deSolve has it), and by their RODAS where
-   its source was there: full matrices, forward. */
+/* hairer.c - the race by RADAU5 of Hairer and Wanner (Fortran, as R's deSolve has it), and by RODAS, DOPRI5 and DOP853
+   of Hairer and others where their sources were there: full matrices, forward. */
 #include <string.h>
 
 #include "peer.h"
@@ -11,6 +11,7 @@ typedef struct {
     const char *name, *failed;
     int (*run)(const race_task *, context *, double *y);
     costate_stats (*count)(const int *iwork);
+    int explicit;                /* it solves no linear systems */
 } entrant;
 
 /* What its callbacks get as IPAR: passed on by address, never looked into. */
@@ -36,7 +37,7 @@ void radau5_(const int *n, fortran_rhs *, double *t, double *y, const double *t1
              const int *iout, double *work, const int *lwork, int *iwork, const int *liwork, double *rpar, int *ipar,
              int *idid);
 
-#ifdef RACE_RODAS
+#ifdef RACE_RODAS_DOPRI5_DOP853
 typedef void rodas_jac(const int *n, const double *t, const double *y, double *J, const int *ld, double *rpar,
                        int *ipar);
 
@@ -45,6 +46,11 @@ void rodas_(const int *n, fortran_rhs *, const int *ifcn, double *t, double *y, 
             const int *mujac, void (*dfx)(void), const int *idfx, void (*mas)(void), const int *imas, const int *mlmas,
             const int *mumas, void (*solout)(void), const int *iout, double *work, const int *lwork, int *iwork,
             const int *liwork, double *rpar, int *ipar, int *idid);
+
+typedef void explicit_code(const int *n, fortran_rhs *, double *t, double *y, const double *t1, const double *rtol,
+                           const double *atol, const int *itol, void (*solout)(void), const int *iout, double *work,
+                           const int *lwork, int *iwork, const int *liwork, double *rpar, int *ipar, int *idid);
+explicit_code dopri5_, dop853_;
 #endif
 
 static void rhs(const int *n, const double *t, const double *y, double *f, double *rpar, int *ipar)
@@ -137,7 +143,7 @@ static costate_stats radau5_count(const int *iwork)
                            .solves = iwork[19], .complex_solves = iwork[19]};
 }
 
-#ifdef RACE_RODAS
+#ifdef RACE_RODAS_DOPRI5_DOP853
 /* autonomous, as costate's methods are told; it takes 1e-6 where h is 0 */
 static int rodas(const race_task *task, context *q, double *y)
 {
@@ -154,12 +160,33 @@ static costate_stats rodas_count(const int *iwork)
     return (costate_stats){.f = iwork[13], .jac = iwork[14], .steps = iwork[15], .accepted = iwork[16],
                            .rejected = iwork[17], .decompositions = iwork[18], .solves = iwork[19]};
 }
+
+/* With their own guess of h, and without dense output. */
+static int by_explicit(explicit_code *code, const race_task *task, context *q, double *y)
+{
+    int n = q->of.b->P.n, zero = 0, idid = 0;
+    double t = 0, t1 = task->tf, rpar = 0;
+    q->iwork[0] = MAX_STEPS;
+    code(&n, rhs, &t, y, &t1, &task->rtol, &task->atol, &zero, unused, &zero, q->work, &q->lwork, q->iwork, &q->liwork,
+         &rpar, (int *)(void *)q, &idid);
+    return idid;
+}
+
+static int dopri5(const race_task *task, context *q, double *y) { return by_explicit(dopri5_, task, q, y); }
+static int dop853(const race_task *task, context *q, double *y) { return by_explicit(dop853_, task, q, y); }
+
+static costate_stats explicit_count(const int *iwork)
+{
+    return (costate_stats){.f = iwork[16], .steps = iwork[17], .accepted = iwork[18], .rejected = iwork[19]};
+}
 #endif
 
 static const entrant entrants[] = {
-    {"hairer:radau5", "RADAU5 failed", radau5, radau5_count},
-#ifdef RACE_RODAS
-    {"hairer:rodas", "RODAS failed", rodas, rodas_count},
+    {"hairer:radau5", "RADAU5 failed", radau5, radau5_count, 0},
+#ifdef RACE_RODAS_DOPRI5_DOP853
+    {"hairer:rodas", "RODAS failed", rodas, rodas_count, 0},
+    {"hairer:dopri5", "DOPRI5 failed", dopri5, explicit_count, 1},
+    {"hairer:dop853", "DOP853 failed", dop853, explicit_count, 1},
 #endif
 };
 
@@ -192,10 +219,11 @@ static int ready(void *rides)
     race_result *r = q->of.r;
     size_t n = (size_t)b->P.n;
     const entrant *e = q->by = find(task->code);
-    if (!e) return race_fail(r, COSTATE_BACKEND, "hairer has radau5, and rodas where its source was there");
+    if (!e)
+        return race_fail(r, COSTATE_BACKEND, "hairer has radau5, and rodas, dopri5, dop853 where their sources were");
     if (b->P.pattern || task->mode != RACE_FORWARD)
-        return race_fail(r, COSTATE_BACKEND, "radau5 and rodas run forward here, with full matrices");
-    if (b->P.residual.value) return race_fail(r, COSTATE_BACKEND, "radau5 and rodas solve y' = f or M y' = f");
+        return race_fail(r, COSTATE_BACKEND, "Hairer's codes run forward here, with full matrices");
+    if (b->P.residual.value) return race_fail(r, COSTATE_BACKEND, "Hairer's codes solve y' = f or M y' = f");
     if (b->P.mass && e->run != radau5) return race_fail(r, COSTATE_BACKEND, "M y' = f is for radau5 here");
     if (!by_index(b)) return race_fail(r, COSTATE_BACKEND, "radau5 takes unknowns of index 2 behind all others");
     if (b->P.mass && !by_diagonals(q)) return race_fail(r, COSTATE_NO_MEMORY, "no mass matrix for radau5");
@@ -204,7 +232,7 @@ static int ready(void *rides)
     q->liwork = 3 * (int)n + PARAMETERS;
     q->work = malloc((size_t)q->lwork * sizeof *q->work);
     q->iwork = malloc((size_t)q->liwork * sizeof *q->iwork);
-    strcpy(r->solver, "dense");
+    strcpy(r->solver, e->explicit ? "none" : "dense");
     return q->work && q->iwork ? COSTATE_OK : race_fail(r, COSTATE_NO_MEMORY, "out of memory");
 }
 
