@@ -102,7 +102,7 @@ make_arkode() {
     echo "SUNDIALS $3, ARKODE: $("$CC" --version | head -n 1), $flags -fPIC (static, index of 32 bits)" >"$2/ABOUT"
 }
 
-# archive SOURCE PREFIX NAME FILE...: PREFIX/lib/libNAME.a of SOURCE/FILE.f at -O3, and the same at -O2 in PREFIX/lib/O2.
+# archive SOURCE PREFIX NAME FILE...: PREFIX/lib/libNAME.a of SOURCE/FILE.f at -O3; PREFIX/lib/O2/libNAME.a at -O2.
 # DOPRI5 and DOP853 each have a HINIT of their own.
 archive() {
     from=$1 to=$2/lib name=$3

@@ -187,22 +187,13 @@ double sum_moduli(size_t n, const double *x)
     return in_pairs(s) + rest;
 }
 
-static double scaled(double rtol, double atol, double y, double z, double e)
+double sum_scaled_of_many(size_t n, double rtol, double atol, const double *y, const double *z, const double *e)
 {
-    double a = fabs(y), b = fabs(z), q = e / (atol + rtol * (a > b ? a : b));
-    return q * q;
-}
-
-/* sum (e_i / (atol + rtol max(|y_i|, |z_i|)))^2 */
-double sum_scaled(size_t n, double rtol, double atol, const double *y, const double *z, const double *e)
-{
-    double rest = 0;
+    double rest = 0, s[LANES] = {0};
     size_t whole = n / LANES * LANES;
-    for (size_t i = whole; i < n; i++) rest += scaled(rtol, atol, y[i], z[i], e[i]);
-    if (!whole) return rest;
-    double s[LANES] = {0};
+    for (size_t i = whole; i < n; i++) rest += scaled_square(rtol, atol, y[i], z[i], e[i]);
     for (size_t i = 0; i < whole; i += LANES)
-        for (size_t l = 0; l < LANES; l++) s[l] += scaled(rtol, atol, y[i + l], z[i + l], e[i + l]);
+        for (size_t l = 0; l < LANES; l++) s[l] += scaled_square(rtol, atol, y[i + l], z[i + l], e[i + l]);
     return in_pairs(s) + rest;
 }
 

@@ -2,6 +2,7 @@
 #ifndef COSTATE_BASE_VEC_H
 #define COSTATE_BASE_VEC_H
 
+#include <math.h>
 #include <stddef.h>
 #include "base/inline.h"
 
@@ -35,9 +36,8 @@ void add_scaled(size_t n, double *out, const double *y, double a, const double *
 void axpy(size_t n, double a, const double *x, double *y);
 double dot(size_t n, const double *x, const double *y);
 double sum_moduli(size_t n, const double *x);
-double sum_scaled(size_t n, double rtol, double atol, const double *y, const double *z, const double *e);
 
-/* These two are inline because most calls are for short vectors.  If a sum is finite, all its terms are. */
+/* The following are inline because most calls are for short vectors.  If a sum is finite, all its terms are. */
 int all_finite_of_many(size_t n, const double *x);
 static inline int all_finite(size_t n, const double *x)
 {
@@ -55,6 +55,21 @@ static inline int no_nan(size_t n, const double *x)
     for (size_t i = 0; i < n; i++)
         if (x[i] != x[i]) return 0;
     return 1;
+}
+
+/* sum (e_i / (atol + rtol max(|y_i|, |z_i|)))^2 */
+static inline double scaled_square(double rtol, double atol, double y, double z, double e)
+{
+    double a = fabs(y), b = fabs(z), q = e / (atol + rtol * (a > b ? a : b));
+    return q * q;
+}
+double sum_scaled_of_many(size_t n, double rtol, double atol, const double *y, const double *z, const double *e);
+static inline double sum_scaled(size_t n, double rtol, double atol, const double *y, const double *z, const double *e)
+{
+    double rest = 0;
+    if (n >= 8) return sum_scaled_of_many(n, rtol, atol, y, z, e);
+    for (size_t i = 0; i < n; i++) rest += scaled_square(rtol, atol, y[i], z[i], e[i]);
+    return rest;
 }
 
 /* sum (w_i x_i)^2 */

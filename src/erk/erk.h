@@ -27,6 +27,9 @@ const costate_point *erk_directions(const stepper *, const directions *, int i, 
 /* Y_i = y + h sum_{j<i} a_ij K_j: out, or y itself for the first stage */
 const double *erk_stage(const stepper *, const record *, int i, double *out);
 /* t + c_i h; at the end of the step the time at which the next begins, whose first slope may be this one (FSAL) */
-double erk_time(const stepper *c, const record *r, int i);
+static inline double erk_time(const stepper *c, const record *r, int i)
+{
+    return c->m->c[i] == 1 ? r->end : r->t + c->m->c[i] * r->h;
+}
 
 #endif

@@ -8,11 +8,6 @@
 #include <string.h>
 #include "erk/erk.h"
 
-double erk_time(const stepper *c, const record *r, int i)
-{
-    return c->m->c[i] == 1 ? r->end : r->t + c->m->c[i] * r->h;
-}
-
 const double *erk_stage(const stepper *c, const record *r, int i, double *out)
 {
     if (i == 0) return r->y;
@@ -20,19 +15,21 @@ const double *erk_stage(const stepper *c, const record *r, int i, double *out)
     return out;
 }
 
-INLINE int stage(size_t n, stepper *c, const record *r, trial *t, int i, const double *Y, costate_point *x)
+/* K_i <- the slope at x, M K_i = f */
+INLINE int slope(size_t n, stepper *c, trial *t, int i, const costate_point *x, double *K)
 {
-    double *K = t->to.X + (size_t)i * n;
-    if (i == 0 && t->started) return 0;
-    if (i == 0 && slope_is_known(t) && (c->m->is & COSTATE_FSAL)) {
-        memcpy(K, t->before->X + (size_t)(c->s - 1) * n, n * sizeof *K);
-        return 0;
-    }
-    TRY(map_value_next(c->maps, &c->maps->rhs, x, erk_time(c, r, i), Y, K));
+    TRY(map_value_at(c->maps, &c->maps->rhs, x, K));
     TRY(mass_solve(c->sh, 0, 1, K));
     if (c->m->b[i] != 0) return 0;
     /* y+ may not show it, but the next step and dense output would; 0.2: how far an error test cuts a step at most */
     return cut_by(t, 0.2, space_finite(&c->maps->space, n, K));
+}
+
+INLINE int first_slope(size_t n, stepper *c, trial *t, const costate_point *x)
+{
+    if (!slope_is_known(t) || !(c->m->is & COSTATE_FSAL)) return slope(n, c, t, 0, x, t->to.X);
+    memcpy(t->to.X, t->before->X + (size_t)(c->s - 1) * n, n * sizeof *t->to.X);
+    return 0;
 }
 
 static int quadrature(stepper *c, const record *r, int i, const double *Y, double *q1, double *errq)
@@ -68,21 +65,26 @@ INLINE int forward(size_t known, stepper *c, record *r, trial *t)
     const costate_method *m = c->m;
     const erk_work *a = c->own;
     size_t n = known ? known : (size_t)c->n;
-    int fsal = (m->is & COSTATE_FSAL) != 0;
+    int s = c->s, last = m->is & COSTATE_FSAL ? s - 1 : s;          /* the stage that is y+ */
+    const double *y = r->y, *X = r->X, h = r->h;
     double *y1 = t->y1, *err = t->err;
-    costate_point x = point(c->maps, r->t, r->y);
-    for (int k = 0; k < c->nq; k++) { y1[n + (size_t)k] = r->y[n + (size_t)k]; err[n + (size_t)k] = 0; }
+    costate_point x = point(c->maps, r->t, y);
+    for (int k = 0; k < c->nq; k++) { y1[n + (size_t)k] = y[n + (size_t)k]; err[n + (size_t)k] = 0; }
     t->newton = 0;
-    for (int i = 0; i < c->s; i++) {
-        double *out = fsal && i == c->s - 1 ? y1 : a->Y;
-        const double *Y = i == 0 ? r->y : out;
-        if (i > 0) combine_known(known, n, out, r->y, r->h, i, m->A + (size_t)i * (size_t)c->s, r->X);
-        TRY(stage(n, c, r, t, i, Y, &x));
+    if (!t->started) TRY(first_slope(n, c, t, &x));
+    t->started = 1;
+    if (c->nq) TRY(quadrature(c, r, 0, y, y1 + n, err + n));
+    for (int i = 1; i < s; i++) {
+        double *Y = i == last ? y1 : a->Y;
+        combine_known(known, n, Y, y, h, i, m->A + i * s, X);
+        x.t = erk_time(c, r, i);
+        x.y = Y;
+        point_side(c->maps, &x);
+        TRY(slope(n, c, t, i, &x, t->to.X + (size_t)i * n));
         if (c->nq) TRY(quadrature(c, r, i, Y, y1 + n, err + n));
-        t->started = 1;
     }
-    if (!fsal) combine_known(known, n, y1, r->y, r->h, c->s, m->b, r->X);
-    if (m->est.e) combine_known(known, n, err, NULL, r->h, c->s, m->est.e, r->X);
+    if (last == s) combine_known(known, n, y1, y, h, s, m->b, X);
+    if (m->est.e) combine_known(known, n, err, NULL, h, s, m->est.e, X);
     return m->est.e2 ? combine_estimates(c, r, y1, err) : 0;
 }
 

@@ -69,7 +69,7 @@ int erk_longest(stepper *c, const record *r, trial *t, double *h)
 {
     spectrum *s = &c->spectrum;
     *h = HUGE_VAL;
-    if (!(s->v && spectrum_products(c->maps)) && !spectrum_given(c)) return 0;
+    if (!spectrum_given(c) && !(s->v && spectrum_products(c->maps))) return 0;
     if (!t->started || c->maps->user.radius) {
         int status = radius(c, r, t);
         if (status < 0) return status;
@@ -77,7 +77,7 @@ int erk_longest(stepper *c, const record *r, trial *t, double *h)
     }
     if (!(s->rho > 0)) return 0;
     find_longest(c, t);
-    if (!follows_error_alone(c)) *h = fmax(s->longest, c->o->hmin);
+    if (!follows_error_alone(c)) *h = s->longest > c->o->hmin ? s->longest : c->o->hmin;
     if (t->started) return 0;
     s->steps++;
     if (t->wanted <= s->longest) return 0;

@@ -45,21 +45,24 @@ int LANED(judge)(batch *b)
 
 /* ---- acceptance ---- */
 
-INLINE void factors_by(const batch *b, int controller, double *factor)
+INLINE void factors_by(const batch *b, int controller, const double *log_err, double *factor)
 {
     const lane_clock *k = &b->clock;
     law by = b->by;
     by.controller = controller;
     #pragma omp simd
     for (int l = 0; l < LANES; l++)
-        factor[l] = factor_of(&by, k->rejected[l] != 0, k->err[l], k->log_old[l], fabs(k->h[l]), k->h_old[l]);
+        factor[l] = factor_of(&by, k->rejected[l] != 0, log_err[l], k->log_old[l], fabs(k->h[l]), k->h_old[l]);
 }
 
-static void factors_of(const batch *b, double *factor)
+/* log_err <- of the errors */
+static void factors_of(const batch *b, double *log_err, double *factor)
 {
-    if (b->by.controller == COSTATE_PI) factors_by(b, COSTATE_PI, factor);
-    else if (b->by.controller == COSTATE_GUSTAFSSON) factors_by(b, COSTATE_GUSTAFSSON, factor);
-    else factors_by(b, COSTATE_ELEMENTARY, factor);
+    #pragma omp simd
+    for (int l = 0; l < LANES; l++) log_err[l] = log_of_error(b->clock.err[l]);
+    if (b->by.controller == COSTATE_PI) factors_by(b, COSTATE_PI, log_err, factor);
+    else if (b->by.controller == COSTATE_GUSTAFSSON) factors_by(b, COSTATE_GUSTAFSSON, log_err, factor);
+    else factors_by(b, COSTATE_ELEMENTARY, log_err, factor);
 }
 
 INLINE void lengths(const lane_clock *k, const double *factor, double *h)
@@ -73,8 +76,8 @@ INLINE void lengths(const lane_clock *k, const double *factor, double *h)
 
 void LANED(next_lengths)(const batch *b, double *h)
 {
-    double factor[LANES];
-    factors_of(b, factor);
+    double log_err[LANES], factor[LANES];
+    factors_of(b, log_err, factor);
     lengths(&b->clock, factor, h);
 }
 
@@ -82,13 +85,13 @@ void LANED(propose)(batch *b)
 {
     lane_clock *k = &b->clock;
     law by = b->by;
-    double factor[LANES], next[LANES];
-    factors_of(b, factor);
+    double log_err[LANES], factor[LANES], next[LANES];
+    factors_of(b, log_err, factor);
     lengths(k, factor, next);
     #pragma omp simd
     for (int l = 0; l < LANES; l++) {
         int taken = k->err[l] <= 1;
-        double kept = log_kept(k->err[l]), again = k->h[l] * factor_again(&by, k->cautious[l] != 0, factor[l]);
+        double kept = log_kept(log_err[l]), again = k->h[l] * factor_again(&by, k->cautious[l] != 0, factor[l]);
         k->h_free[l] = taken ? next[l] : again;
         k->log_old[l] = taken ? kept : k->log_old[l];
         k->h_old[l] = taken ? fabs(k->h[l]) : k->h_old[l];

@@ -53,25 +53,11 @@ int longest_step(costate *c, run *x, double *h)
 {
     double most;
     maps_bind_start(&c->maps, x->t);
-    x->by.wanted = fmin(fabs(x->h_free), fabs(x->end - x->t));
+    x->by.wanted = less(fabs(x->h_free), fabs(x->end - x->t));
     TRY(bounded(c, x, &most));
     TRY(longest_stable(c, x, h));
-    *h = fmin(*h, most);
+    *h = less(*h, most);
     return 0;
-}
-
-/* Shortens or lengthens the proposed step so that it ends at t1. */
-void aim(const costate *c, run *x)
-{
-    double left = (x->t1 - x->t) - x->low;
-    x->last = reaches(left, x->h_free, x->t, x->k.rejected);
-    x->h = x->last ? left : x->h_free;
-    if (!x->last && c->o.controller != COSTATE_FIXED && !c->halves.tape) x->h = halved(left, x->h, c->in.hmin);
-}
-
-int too_small(const costate *c, const run *x)
-{
-    return !x->last && fabs(x->h) < least_step(c->in.hmin, x->t);
 }
 
 /* names the bound below which h is */
@@ -120,12 +106,4 @@ int no_room(costate *c, const run *x)
     return fail(&c->v, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %ld accepted and "
                 "%ld rejected steps: h = %.3g is below %.3g (%s).", c->st.m->name, c->at == 0 ? "first" : "next", x->t,
                 c->at, x->rejected, fabs(x->h), fmax(c->in.hmin, round_off_of(x->t)), bound(c, x));
-}
-
-void set_times(run *x)
-{
-    x->now.t = x->t;
-    x->now.h = x->h;
-    x->now.end = end_of(x->t, x->low, x->h, &x->end_low);
-    if (x->last) { x->now.end = x->t1; x->end_low = 0; }
 }

@@ -22,12 +22,11 @@ static int norm_of(const costate *c, const run *x, int j, const double *e, doubl
     return tangent_error_norm(&c->st, j, x->Va + at, x->Vb + at, e, norm);
 }
 
-int calibrated_error(costate *c, const run *x, int j, double *norm)
+int calibrated_norm(costate *c, const run *x, int j, double *norm)
 {
     const costate_method *m = c->st.m;
     double looser = c->st.members[c->st.at].looser, *stiff = c->work.z, now = *norm;
     size_t n = (size_t)c->st.n, N = (size_t)c->st.N;
-    if (!(looser > 1) || !c->st.F->stiff_part || !(*norm <= 1)) return 0;
     if (j >= 0 && tangent_has_tolerances(&c->st, j)) return 0;
     memcpy(stiff, c->work.err, n * sizeof *stiff);
     memset(stiff + n, 0, (N - n) * sizeof *stiff);

@@ -38,18 +38,18 @@ law law_of(const stepper *c)
 
 control control_of(const stepper *c) { return (control){.converges = HUGE_VAL, .by = law_of(c)}; }
 
-double next_factor(const stepper *c, const control *k, int newton, double err, double h)
+double next_factor(const stepper *c, const control *k, int newton, double log_err, double h)
 {
-    if (!newton) return factor_of(&k->by, k->rejected, err, k->log_old, fabs(h), k->h_old);
+    if (!newton) return factor_of(&k->by, k->rejected, log_err, k->log_old, fabs(h), k->h_old);
     law by = k->by;
     by.safety *= (2.0 * c->o->newton_max + 1) / (2.0 * c->o->newton_max + newton);
-    return factor_of(&by, k->rejected, err, k->log_old, fabs(h), k->h_old);
+    return factor_of(&by, k->rejected, log_err, k->log_old, fabs(h), k->h_old);
 }
 
-double next_h(costate *c, const run *x, double judged, double err)
+double next_h(costate *c, const run *x, double judged, double log_err)
 {
     int fixed = c->o.controller == COSTATE_FIXED;
-    double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, err, judged);
+    double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, log_err, judged);
     if (!fixed) factor = less(factor, more(1, x->k.converges / judged));
     if (c->st.F->keep) factor = c->st.F->keep(&c->st, factor);
     double h = proposal(judged, fabs(x->h_free), x->k.rejected, factor);

@@ -116,9 +116,9 @@ static int report(costate *c, run *x)
 static void propose(costate *c, run *x, double err)
 {
     const double FAST = 0.05, MORE = 1.25;
-    double judged = fabs(x->judged);
-    x->h_free = next_h(c, x, judged, err);
-    x->k.log_old = log_kept(err);
+    double judged = fabs(x->judged), log_err = log_of_error(err);
+    x->h_free = next_h(c, x, judged, log_err);
+    x->k.log_old = log_kept(log_err);
     x->k.h_old = judged;
     x->k.converges *= x->by.contraction < FAST ? HUGE_VAL : MORE;
     x->k.rejected = 0;
@@ -200,7 +200,7 @@ static int accept(costate *c, run *x, double err)
 
 static int too_large(costate *c, run *x, double err)
 {
-    double factor = next_factor(&c->st, &x->k, x->by.newton, err, x->h);
+    double factor = next_factor(&c->st, &x->k, x->by.newton, log_of_error(err), x->h);
     return cut_by(&x->by, factor_again(&x->k.by, x->by.cautious, factor), retry(&c->v, WHY_ERROR));
 }
 

@@ -72,7 +72,7 @@ typedef struct { costate *c; const run *x; } this_try;
 static double length_of_next(const void *of, double err)
 {
     const this_try *a = of;
-    return next_h(a->c, a->x, fabs(a->x->h), err);
+    return next_h(a->c, a->x, fabs(a->x->h), log_of_error(err));
 }
 
 /* The estimate by what is known at the end of the step, where that is much larger. */

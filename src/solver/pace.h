@@ -23,7 +23,7 @@ typedef struct {                    /* a controller of a method */
     double again;                   /* options.fac_reject */
 } law;
 
-/* Below 1e-10 all errors are one. */
+/* Below 1e-10 all errors are one.  The logarithm of an error is at most 0 exactly where the error is at most 1. */
 static inline double log_of_error(double err)
 {
     const double LEAST = 1e-10;
@@ -31,19 +31,18 @@ static inline double log_of_error(double err)
 }
 
 /* of an accepted step, as the next one uses it: err is 1/100 at least */
-static inline double log_kept(double err)
+static inline double log_kept(double log_err)
 {
     const double LEAST = -6.6438561897747244;       /* log2(1/100) */
-    double log_err = log_of_error(err);
     return log_err > LEAST ? log_err : LEAST;
 }
 
-/* log_old, h_old: logarithm of err and length of the last accepted step; h_old = 0: there is none.  rejected: this step
-   was, before. */
-static inline double factor_of(const law *by, int rejected, double err, double log_old, double h, double h_old)
+/* log_err: log_of_error of this step; log_old, h_old: that of the last accepted step and its length; h_old = 0: there
+   is none.  rejected: this step was, before. */
+static inline double factor_of(const law *by, int rejected, double log_err, double log_old, double h, double h_old)
 {
-    int known = (h_old > 0) & (err <= 1);
-    double log_err = log_of_error(err), power = by->elementary * log_err, with_old = 0;
+    int known = (h_old > 0) & (log_err <= 0);
+    double power = by->elementary * log_err, with_old = 0;
     if (by->controller != COSTATE_ELEMENTARY) with_old = by->err * log_err + by->err_old * (known ? log_old : 0);
     if (by->controller == COSTATE_PI) power = (known & !rejected) ? with_old : power;
     double factor = exp2_of(power);
@@ -51,7 +50,7 @@ static inline double factor_of(const law *by, int rejected, double err, double l
         double g = h / (known ? h_old : 1) * exp2_of(with_old);
         factor = (known & (g < factor)) ? g : factor;
     }
-    return more(by->least, less((rejected | (err > 1)) ? 1 : by->most, factor * by->safety));
+    return more(by->least, less((rejected | (log_err > 0)) ? 1 : by->most, factor * by->safety));
 }
 
 /* The factor of h after a step was rejected; cautious: the first step, or one that was rejected before. */

@@ -55,11 +55,7 @@ void spectrum_forget(spectrum *s)
 
 void spectrum_changed(spectrum *s) { s->products = 0; s->age = 0; }
 
-int spectrum_products(const maps *a) { return has_tangent(&a->user.rhs) || has_adjoint(&a->user.rhs) || a->user.jac; }
-
 int spectrum_formed(const stepper *c) { return c->lin.J && c->lin.serial; }
-
-int spectrum_given(const stepper *c) { return c->maps->user.radius || c->o->spectral_bound > 0; }
 
 int spectrum_ask(stepper *c, double t, const double *y)
 {

@@ -58,9 +58,7 @@ void spectrum_layout(struct stepper *, cursor *);            /* for families; no
 void spectrum_share(struct stepper *, cursor *);             /* the spectrum that members share */
 void spectrum_forget(spectrum *);                           /* a run begins */
 void spectrum_changed(spectrum *);                          /* an event: f_y may be another matrix */
-int spectrum_products(const struct maps *);                 /* does the problem provide products with f_y or f_y^T? */
 int spectrum_formed(const struct stepper *);                /* is J formed, at the last linearisation? */
-int spectrum_given(const struct stepper *);                 /* by options.spectral_radius or spectral_bound? */
 int spectrum_ask(struct stepper *, double t, const double *y);     /* rho <- what these give at (t, y) */
 /* Is a rho like this, which may still rise, far from where it matters? */
 typedef int (*spectrum_far)(const struct stepper *, double rho, const void *ctx);

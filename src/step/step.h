@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "linsol/shifts.h"
+#include "maps/callbacks.h"
 #include "maps/maps.h"
 #include "step/method.h"
 #include "step/spectrum.h"
@@ -218,6 +219,14 @@ static inline int divide_by_mass(const stepper *c, int transpose, double *x)
 {
     return mass_solve(c->sh, transpose, 1, x);
 }
+
+/* Of spectrum.h: does the problem provide products with f_y or f_y^T?  Is the radius given by options.spectral_radius
+   or spectral_bound? */
+static inline int spectrum_products(const maps *a)
+{
+    return has_tangent(&a->user.rhs) || has_adjoint(&a->user.rhs) || a->user.jac;
+}
+static inline int spectrum_given(const stepper *c) { return c->maps->user.radius || c->o->spectral_bound > 0; }
 
 /* member.c */
 void stepper_put(stepper *);                             /* what the member at hand has made, into `members` */

@@ -39,7 +39,7 @@ static double factor(const costate *c, tried a)
     k.log_old = log2(a.err_old);
     k.h_old = a.h_old;
     k.rejected = a.rejected;
-    return next_factor(&c->st, &k, a.newton, a.err, a.h);
+    return next_factor(&c->st, &k, a.newton, log_of_error(a.err), a.h);
 }
 
 /* d log(factor) / d log(x), x the member of a at this offset */
@@ -126,7 +126,7 @@ static void kept(void **state)
 {
     static const double errors[] = {0, 1e-30, 1e-4, 0.0099, 0.0101, 0.3, 1};
     (void)state;
-    for (int i = 0; i < 7; i++) near("the error kept", log_kept(errors[i]), log2(fmax(errors[i], 0.01)));
+    for (int i = 0; i < 7; i++) near("the error kept", log_kept(log_of_error(errors[i])), log2(fmax(errors[i], 0.01)));
 }
 
 static void limits(void **state)
