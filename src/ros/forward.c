@@ -175,7 +175,7 @@ INLINE int forward(size_t known, stepper *c, record *r, trial *t)
 }
 
 #define FORWARD(known) static int forward_n_##known(stepper *c, record *r, trial *t) { return forward(known, c, r, t); }
-FORWARD(0) FORWARD(1) FORWARD(2) FORWARD(3) FORWARD(4) FORWARD(5) FORWARD(6) FORWARD(7) FORWARD(8)
+FORWARD(0) FORWARD(1) SINGLY FORWARD(2) SINGLY FORWARD(3) FORWARD(4) FORWARD(5) FORWARD(6) FORWARD(7) FORWARD(8)
 
 int ros_forward(stepper *c, record *r, trial *t)
 {
