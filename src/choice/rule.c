@@ -27,8 +27,12 @@
    ones would be: fast modes that are not diffusion may keep them hundreds of times shorter.  And all three may be
    wrong: the stiff member is also tried when stabilised steps have done as much work as a trial takes (trial_after).
 
-   A splitting is given for problems that are stiff: its member begins, and is not compared with others.  The spectrum
-   that it watches is that of the matrix and f_y together (ros/guard.c).
+   Where a splitting is given, only its member and the stabilised one take turns.  What decides is how many stages a
+   stabilised step as long as the next one has, 4 + sqrt(h rho/BETA).  Stabilised steps begin a run, as h is short
+   there, and end with more than MANY_STAGES.  They follow the splitting after CHEAPER steps in a row with fewer than
+   FEW_STAGES, of which none grew much, and not before it has done as much work as it did the last time.  Runs with
+   derivatives stay with the splitting, because the degrees of the other are limited there.  The spectrum that the
+   splitting watches is that of the matrix and f_y together (ros/guard.c); rho is the rate of the fastest modes there.
 
    Work is counted, with fixed prices in evaluations of f; if it were measured, runs would not repeat bit for bit.
 
@@ -60,6 +64,13 @@ enum { WAIT = 10 };                             /* steps before the order is rai
 /* DEAR: the price of a factorisation from which stabilised steps are considered; BETA: see degree_of */
 static const double DEAR = 50, BETA = 0.35;
 enum { LONG_AGO = 1000000 };                    /* steps since rho was measured */
+
+/* A step with a splitting takes as long as 9 stages, if f is expensive, or up to 50: w6s4os with ADI and rock4 on 4096
+   to 16384 unknowns.  Counts do not show what a solution takes, so the bounds are apart. */
+static const double MANY_STAGES = 30, FEW_STAGES = 14;
+/* The first step with the splitting: with the same tolerance its steps are 0.6 to 0.9 times as long.  If the guard of
+   its matrix finds it too long, the next 50 steps are bounded. */
+static const double SHORTER = 0.8;
 
 /* ---- stabilised steps ---- */
 
@@ -229,11 +240,63 @@ static double stiff_work(const costate *c, const run *by, double err)
     return fmin(effort_of_stiff(x) / h, x->stiff > 0 ? x->stiff : HUGE_VAL);
 }
 
+/* ---- stabilised steps and a splitting ---- */
+
+/* The member that takes turns with the splitting, or -1.  With spectral_radius or spectral_bound nothing tells whether
+   eigenvalues are near the negative real axis. */
+static int beside_splitting(const costate *c, int differentiated)
+{
+    int chosen = takes_splitting(c) && c->o.controller != COSTATE_FIXED && !c->halves.tape && !differentiated;
+    return chosen && !spectrum_given(&c->st) ? member_stabilised(c) : -1;
+}
+
+static int too_many(const stepper *c, double rho, const void *h)
+{
+    return (void)c, degree_of(*(const double *)h * rho) > MANY_STAGES;
+}
+
+int rule_first(costate *c, const run *by)
+{
+    static const spectrum_accuracy ROUGH = {.first = 4, .first_most = 4, .settled = 1, .safety = 1, .plain = 1};
+    double h = fabs(by->h_free);
+    if (!is_stabilised(c) || !takes_splitting(c)) return 0;
+    int status = spectrum_measure(&c->st, by->t, c->work.y, &ROUGH, too_many, &h);
+    if (status) return status == RETRY ? 0 : status;
+    if (too_many(&c->st, c->st.spectrum.rho, &h)) c->rule.next = c->first[1];
+    spectrum_changed(&c->st.spectrum);          /* its own steps need rho more accurately */
+    return 0;
+}
+
+static int before_splitting(costate *c, const run *by)
+{
+    const spectrum *s = &c->st.spectrum;
+    double h = fabs(by->h_free);
+    if (!by->by.differentiated && s->negative && degree_of(h * s->rho) <= MANY_STAGES) return 0;
+    c->rule.next = c->first[1];
+    c->rule.h = SHORTER * h;
+    return 0;
+}
+
+static int after_splitting(costate *c, const run *by)
+{
+    rule *x = &c->rule;
+    int k = beside_splitting(c, by->by.differentiated);
+    double h = fabs(by->h_free), rate = c->st.spectrum.soft.rate;
+    effort_note(c, &by->now);
+    int few = k >= 0 && rate > 0 && degree_of(h * rate) < FEW_STAGES && h <= GROWS * fabs(by->now.h);
+    x->cheaper = few ? x->cheaper + 1 : 0;
+    if (x->cheaper >= CHEAPER && x->spent >= x->wait) x->next = k;
+    return 0;
+}
+
+/* ---- the others ---- */
+
 /* A stiff member is taken where the eigenvalues leave the real axis, and where its steps would take less work. */
 static int after_stabilised(costate *c, const run *by, double err)
 {
     rule *x = &c->rule;
     int k = c->first[1];
+    if (takes_splitting(c)) return before_splitting(c, by);
     effort_note(c, &by->now);
     TRY(compare(c, by));
     int dearer = x->taken >= SETTLED && (effort_rate(x) > stiff_work(c, by, err) || x->spent > trial_after(x));
@@ -245,7 +308,7 @@ static int after_stabilised(costate *c, const run *by, double err)
 static int after_stiff(costate *c, const run *by)
 {
     rule *x = &c->rule;
-    if (entry(c, c->st.at)->splits) return 0;
+    if (entry(c, c->st.at)->splits) return after_splitting(c, by);
     TRY(effort_prices(c));
     effort_note(c, &by->now);
     TRY(compare(c, by));
@@ -255,9 +318,11 @@ static int after_stiff(costate *c, const run *by)
 
 /* ---- the run ---- */
 
-static int starts_with(const costate *c, const costate_tape *on)
+static int starts_with(const costate *c, const costate_tape *on, int differentiated)
 {
-    return on && on->count > 0 ? (int)on->list[on->count - 1].member : member_begins(c);
+    int k = beside_splitting(c, differentiated);
+    if (on && on->count > 0) return (int)on->list[on->count - 1].member;
+    return k >= 0 ? k : member_begins(c);
 }
 
 static void samples(costate *c)
@@ -272,15 +337,15 @@ static void rank(costate *c)
     c->first[1] = member_first(c, 1);
 }
 
-int rule_begin(costate *c, const costate_tape *on, int warm)
+int rule_begin(costate *c, const costate_tape *on, int warm, int differentiated)
 {
     rule *x = &c->rule;
+    rank(c);
     if (!warm && (!on || x->run != on->from.stamp)) {
-        int k = starts_with(c, on);
+        int k = starts_with(c, on, differentiated);
         *x = (rule){.run = on ? on->from.stamp : c->stamp, .member = k, .next = k, .lu = x->lu, .solve = x->solve};
     }
     x->rescued = 0;
-    rank(c);
     rule_counts(c);
     TRY(stepper_take(&c->st, x->member));           /* of the last step: a change that was decided there comes first */
     samples(c);

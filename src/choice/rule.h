@@ -10,8 +10,10 @@ static inline const composite_member *entry(const costate *c, int k) { return &c
 static inline int is_stiff(const costate *c) { return (c->st.F->is & IMPLICIT) != 0; }
 static inline int is_stabilised(const costate *c) { return c->st.method->of && entry(c, c->st.at)->stabilised; }
 
-/* A run begins, or continues on this tape, or (warm) where the last one ended; selects the member of the last step. */
-int rule_begin(costate *, const costate_tape *on, int warm);
+/* A run begins, or continues on this tape, or (warm) where the last one ended; selects the member of the last step.
+   differentiated: its steps will have derivatives. */
+int rule_begin(costate *, const costate_tape *on, int warm, int differentiated);
+int rule_first(costate *, const run *);                 /* its first step has been proposed, but not tried */
 int rule_step(costate *, const run *, double err);      /* after an accepted step and the proposal of the next */
 void rule_event(costate *);                             /* an event has changed the state, or f */
 static inline int rule_changes(const costate *c) { return c->rule.next != c->st.at; }

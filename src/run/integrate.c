@@ -73,7 +73,7 @@ static int ready(costate *c, double t0, double t1, const double *y, const double
     events_begin(c, on, event);
     claim(c);
     if (from == COLD && !(on && c->st.spectrum.run == tape->from.stamp)) spectrum_forget(&c->st.spectrum);
-    TRY(rule_begin(c, on ? tape : NULL, from != COLD));
+    TRY(rule_begin(c, on ? tape : NULL, from != COLD, tape || x->d));
     if (from != WARM_WITH_MATRICES) {
         anew(c);
         c->at = on ? tape->count : 0;

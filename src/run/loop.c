@@ -315,6 +315,7 @@ static int cold_start(costate *c, run *x, int made)
     TRY(status == RETRY ? no_start(c, x) : status);
     TRY(refuse_algebraic(c, x->t));
     TRY(initial_step(c, x, 0));
+    TRY(rule_first(c, x));
     return c->maps.residual || made ? COSTATE_OK : as_asked(c, x->t, span, consistent);
 }
 

@@ -189,7 +189,7 @@ int member_stabilised(const costate *c)
     return -1;
 }
 
-static int takes_splitting(const costate *c)
+int takes_splitting(const costate *c)
 {
     int k = member_first(c, 1);
     return k >= 0 && c->st.method->of && c->st.method->of->member[k].splits;

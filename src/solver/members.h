@@ -12,6 +12,7 @@ int member_begins(const costate *);     /* the one that a run begins with; -1: n
 int members_begin(costate *);           /* prepares it */
 int member_first(const costate *, int stiff);   /* the explicit or the stiff one for these tolerances; -1: none */
 int member_stabilised(const costate *);         /* the stabilised one, or -1 */
+int takes_splitting(const costate *);           /* is the stiff one that with a splitting? */
 int member_takes(const costate *, int k);       /* may it take steps of runs?  Sweeps pass through all usable members */
 int member_is_coarse(const costate *, int k);   /* are its steps less accurate inside than at their ends? */
 void members_inside(costate *);         /* runs from here on: values between steps will be asked for */

@@ -1,5 +1,6 @@
 /* test_auto_splits.c - where a splitting is given, `auto` takes the W-method with it: the bits of w6s4os, forward and
-   backward, in all stores and continued; without one, or where the solver is another, it takes what it took.
+   backward, in all stores and continued; without one, or where the solver is another, it takes what it took.  Runs
+   without derivatives begin with rock4.
 
        u_t = u_xx + u_yy + u - u^3 on the unit square, 0 on its boundary: 16 by 16 points, ADI */
 #include <costate/operators.h>
@@ -117,6 +118,38 @@ static void has_the_bits_of_w6s4os(void **state)
                 other = r.V[77];
                 assert_true(fabs(one - other) <= 1e-12 * fabs(one));
             }
+    costate_splitting_free(split);
+}
+
+/* A run without derivatives: steps of rock4, then of the W-method.  It has the same bits in a solver that has run
+   before, with a tape. */
+static void takes_turns(void **state)
+{
+    enum { ROCK4 = 2, W6S4OS = 7 };
+    const costate_problem P = grid_problem();
+    costate_splitting *split = adi(&P);
+    costate *c = costate_new(NULL, &P, &(costate_options){.rtol = 1e-5, .atol = 1e-5, .autonomous = 1,
+                             .preconditioner = costate_splitting_preconditioner(split)});
+    const long *by = costate_get_stats(c)->member_steps;
+    costate_tape *tape = costate_tape_new();
+    double y[3][CELLS];
+    long steps[2];
+    (void)state;
+    for (int k = 0; k < 3 * CELLS; k++) y[k / CELLS][k % CELLS] = sin(1 + k % SIDE) * cos(k % CELLS / SIDE);
+    CHECK_OK(c, costate_integrate(c, 0, 3, y[0], NULL, NULL));
+    if (!(by[ROCK4] > 5 && by[W6S4OS] > 3)) fail_msg("%ld and %ld steps", by[ROCK4], by[W6S4OS]);
+    assert_int_equal(costate_get_stats(c)->switches, 1);
+    for (int k = 0; k < 2; k++) steps[k] = by[k ? W6S4OS : ROCK4];
+    CHECK_OK(c, costate_integrate(c, 0, 0.01, y[1], NULL, tape));
+    costate_reset_stats(c);
+    CHECK_OK(c, costate_integrate(c, 0, 3, y[2], NULL, NULL));
+    for (int k = 0; k < 2; k++) assert_int_equal(by[k ? W6S4OS : ROCK4], steps[k]);
+    assert_memory_equal(y[0], y[2], sizeof y[0]);
+    for (int k = 0; k < CELLS; k++) y[2][k] = sin(1 + k % SIDE) * cos(k / SIDE);
+    CHECK_OK(c, costate_integrate(c, 0, 0.01, y[2], NULL, NULL));
+    assert_true(relative_gap(CELLS, y[2], y[1]) < 1e-3);
+    costate_tape_free(tape);
+    costate_free(c);
     costate_splitting_free(split);
 }
 
@@ -242,7 +275,8 @@ static void names_what_solves(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(has_the_bits_of_w6s4os), cmocka_unit_test(only_where_it_is_one),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(has_the_bits_of_w6s4os), cmocka_unit_test(takes_turns),
+                                       cmocka_unit_test(only_where_it_is_one),
                                        cmocka_unit_test(says_what_is_missing), cmocka_unit_test(ends_with_a_sentence),
                                        cmocka_unit_test(names_what_solves)};
     return cmocka_run_group_tests_name("auto_splits", tests, NULL, NULL);
