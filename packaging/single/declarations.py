@@ -8,7 +8,7 @@ from tokens import OPEN, closing, code, directives
 WORDS = {"typedef", "static", "extern", "inline", "const", "volatile", "_Noreturn", "_Thread_local", "restrict", "void",
          "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "_Complex"}
 TYPES = {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "_Complex"}
-INLINE = "INLINE"                                           # base/inline.h
+INLINE, ATTRIBUTES = "INLINE", {"SINGLY"}                   # base/inline.h
 TAGGED = {"struct", "union", "enum"}
 WITH_ARGUMENTS = {"__attribute__", "_Alignas", "__asm__"}
 
@@ -206,6 +206,7 @@ def expanded(found, places, name, inner, to):
 
 def named(found, places, items, function, to):
     """One declaration."""
+    items = [x for x in items if x[1] not in ATTRIBUTES]
     while len(items) > 1 and items[0][1] in to.macros and items[1][1] == "(":
         expanded(found, places, items[0][1], items[1][2], to)
         items = items[2:]

@@ -3,9 +3,10 @@
    combine works in blocks, so that the sum stays in the first-level cache while the stages are read. */
 #include <math.h>
 #include <string.h>
+#include "base/mix.h"
 #include "base/vec.h"
 
-enum { BLOCK = 1024, FEW = 32, MIXED = 7, LANES = 8, AT_ONCE = 16 };
+enum { BLOCK = 1024, FEW = 32, LANES = 8, AT_ONCE = 16 };
 
 static void add4(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b,
                  const double *restrict c, const double *restrict d)
@@ -66,21 +67,6 @@ void combine(size_t n, double *out, const double *y, double scale, int k, const 
              size_t stride)
 {
     (n <= KNOWN ? sums[n] : n <= FEW ? sum_few : sum_many)(n, out, y, scale, k, w, X, stride);
-}
-
-/* k, and n where it is small, are known where this is inlined */
-static inline void mix_of(int k, size_t n, double *restrict out, int onto, double scale, const double *A,
-                          const double *restrict X, size_t stride)
-{
-    for (int i = 0; i < k; i++, out += stride) {
-        double w[MIXED];
-        for (int j = 0; j < k; j++) w[j] = scale * A[i * k + j];
-        for (size_t l = 0; l < n; l++) {
-            double sum = onto ? out[l] : 0;
-            for (int j = 0; j < k; j++) sum += w[j] * X[(size_t)j * stride + l];
-            out[l] = sum;
-        }
-    }
 }
 
 /* mix itself, so that it need not move its arguments; block by block, so that X stays in the first cache */

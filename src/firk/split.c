@@ -58,41 +58,46 @@ static int solve_one(stepper *c, const factors *f, int k, int transpose, const a
     return 0;
 }
 
-/* firk_solve of one column for three stages with a real eigenvalue and a pair.  n is known where this is inlined: the
-   rows of the pair are transformed as the pairs (re, im) that they are solved as.  The sums are those of mix. */
-INLINE int solve_three(size_t n, stepper *c, const factors *f, const accuracy *to, double *restrict Z)
+/* Systems of n unknowns for the eigenvalues of k stages, a real one and one or two pairs; n, k: known where inlined.
+   The rows of a pair are transformed as the pairs (re, im) that they are solved as.  The sums are those of mix. */
+typedef struct { double real[KNOWN], pair[2][2 * KNOWN]; } eigensystems;
+
+INLINE double *row_of(eigensystems *x, size_t i, size_t l)
 {
-    double real[KNOWN], pair[2 * KNOWN];
-    const double *A = c->m->Ti;
-    for (size_t l = 0; l < n; l++) {
-        double x = Z[l], y = Z[n + l], z = Z[2 * n + l];
-        real[l] = 0 + A[0] * x + A[1] * y + A[2] * z;
-        pair[2 * l] = 0 + A[3] * x + A[4] * y + A[5] * z;
-        pair[2 * l + 1] = 0 + A[6] * x + A[7] * y + A[8] * z;
-    }
-    TRY(factors_solve(c->sh, f, 0, 0, 1, to, real));
-    TRY(factors_solve(c->sh, f, 1, 0, 1, to, pair));
-    A = c->m->T;
-    for (int i = 0; i < 3; i++, A += 3)
-        for (size_t l = 0; l < n; l++)
-            *Z++ = 0 + A[0] * real[l] + A[1] * pair[2 * l] + A[2] * pair[2 * l + 1];
-    return 0;
+    return i == 0 ? x->real + l : x->pair[(i - 1) / 2] + 2 * l + (i - 1) % 2;
 }
 
-#define SOLVE_THREE(n)                                                                                          \
-    static int solve_three_##n(stepper *c, const factors *f, const accuracy *to, double *Z)                     \
-    {                                                                                                           \
-        return solve_three(n, c, f, to, Z);                                                                     \
-    }
-SOLVE_THREE(1) SOLVE_THREE(2) SOLVE_THREE(3) SOLVE_THREE(4) SOLVE_THREE(5) SOLVE_THREE(6) SOLVE_THREE(7)
-SOLVE_THREE(8)
-
-static int solve_few(stepper *c, const factors *f, const accuracy *to, double *Z)
+/* x <- A Z */
+INLINE void apart(size_t n, size_t k, const double *restrict A, const double *restrict Z, eigensystems *restrict x)
 {
-    static int (*const by_size[KNOWN])(stepper *, const factors *, const accuracy *, double *) = {
-        solve_three_1, solve_three_2, solve_three_3, solve_three_4, solve_three_5, solve_three_6, solve_three_7,
-        solve_three_8};
-    return by_size[c->n - 1](c, f, to, Z);
+    for (size_t i = 0; i < k; i++, A += k)
+        for (size_t l = 0; l < n; l++) {
+            double sum = 0;
+            for (size_t j = 0; j < k; j++) sum += A[j] * Z[j * n + l];
+            *row_of(x, i, l) = sum;
+        }
+}
+
+/* Z <- A x */
+INLINE void together(size_t n, size_t k, const double *restrict A, eigensystems *restrict x, double *restrict Z)
+{
+    for (size_t i = 0; i < k; i++, A += k)
+        for (size_t l = 0; l < n; l++) {
+            double sum = 0;
+            for (size_t j = 0; j < k; j++) sum += A[j] * *row_of(x, j, l);
+            *Z++ = sum;
+        }
+}
+
+/* firk_solve of one column */
+INLINE int solve_known(size_t n, size_t k, stepper *c, const factors *f, const accuracy *to, double *Z)
+{
+    eigensystems x;
+    apart(n, k, c->m->Ti, Z, &x);
+    TRY(factors_solve_one((int)n, 1, c->sh, f, 0, to, x.real));
+    for (int i = 1; i <= (int)k / 2; i++) TRY(factors_solve_one((int)n, 2, c->sh, f, i, to, x.pair[i - 1]));
+    together(n, k, c->m->T, &x, Z);
+    return 0;
 }
 
 /* X = T diag-solve(Ti Z), transposed X = Ti^T diag-solve(T^T Z) with plain transposed
@@ -113,8 +118,27 @@ static int solve_any(stepper *c, const factors *f, int transpose, int m, const a
     return 0;
 }
 
+/* All arguments are those of firk_solve, which then need not move them. */
+typedef int solution(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z);
+
+#define SOLVE(name, n, k)                                                                                       \
+    static int name(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)          \
+    {                                                                                                           \
+        (void)transpose, (void)m;                                                                               \
+        return solve_known(n, k, c, f, to, Z);                                                                  \
+    }
+SOLVE(solve_three_1, 1, 3) SINGLY SOLVE(solve_three_2, 2, 3) SINGLY SOLVE(solve_three_3, 3, 3)
+SOLVE(solve_three_4, 4, 3) SOLVE(solve_three_5, 5, 3) SOLVE(solve_three_6, 6, 3) SOLVE(solve_three_7, 7, 3)
+SOLVE(solve_three_8, 8, 3)
+SOLVE(solve_five_1, 1, 5) SOLVE(solve_five_2, 2, 5) SOLVE(solve_five_3, 3, 5) SOLVE(solve_five_4, 4, 5)
+
 int firk_solve(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
 {
-    int few = c->n <= KNOWN && c->m->block == 3 && f->nreal == 1 && m == 1 && !transpose;
-    return few ? solve_few(c, f, to, Z) : solve_any(c, f, transpose, m, to, Z);
+    static solution *const three[KNOWN + 1] = {solve_any, solve_three_1, solve_three_2, solve_three_3, solve_three_4,
+                                               solve_three_5, solve_three_6, solve_three_7, solve_three_8};
+    static solution *const five[KNOWN + 1] = {solve_any, solve_five_1, solve_five_2, solve_five_3, solve_five_4,
+                                              solve_any, solve_any, solve_any, solve_any};
+    int k = c->m->block;
+    int few = c->n <= KNOWN && (k == 3 || k == 5) && f->nreal == 1 && m == 1 && !transpose;
+    return (k == 5 ? five : three)[few ? c->n : 0](c, f, transpose, m, to, Z);
 }

@@ -30,6 +30,15 @@ int irk_inner_value(stepper *c, const map *f, const record *r, double *out)
     return map_value(c->maps, f, x.t, x.y, out);
 }
 
+/* filter by a real sigma; known: as of combine_known */
+INLINE int filter_by_real(size_t known, stepper *c, double sigma, const accuracy *to, double *x)
+{
+    size_t n = known ? known : (size_t)c->n;
+    TRY(factors_solve_one((int)known, 1, c->sh, c->fac, 0, to, x));
+    for (size_t i = 0; i < n; i++) x[i] *= sigma;
+    return 0;
+}
+
 /* x <- Re sigma (sigma M - J)^-1 x; w: of the norm that x is measured in */
 static int filter(stepper *c, const record *r, const double *w, double *x)
 {
@@ -39,11 +48,7 @@ static int filter(stepper *c, const record *r, const double *w, double *x)
     accuracy to = irk_accuracy(c, 0);
     double im, re = shifts_sigma(c->sh, 0, &im) / h;
     im /= h;
-    if (im == 0) {
-        TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &to, x));
-        for (int i = 0; i < c->n; i++) x[i] *= re;
-        return 0;
-    }
+    if (im == 0) return filter_by_real(0, c, re, &to, x);
     for (int i = 0; i < c->n; i++) { a->pair[2 * i] = x[i]; a->pair[2 * i + 1] = 0; }
     TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &to, a->pair));
     for (int i = 0; i < c->n; i++) x[i] = re * a->pair[2 * i] - im * a->pair[2 * i + 1];
@@ -70,20 +75,28 @@ static int apply_mass(stepper *c, const record *r, double *x)
    so for w0 = 0, too; f: f(t, y), of those. */
 typedef struct { const double *w; double w0, t; const double *y, *f; } estimate_part;
 
-/* err <- the part, Z_j = Z + j stride; onto: added to err */
-static int add_part(stepper *c, const record *r, const estimate_part *p, const double *Z, size_t stride, int onto,
-                    double *err)
+/* add_part where M is the identity; known: as of combine_known */
+INLINE void add_plain(size_t known, const stepper *c, const record *r, const estimate_part *p, int onto, double *err)
+{
+    size_t n = known ? known : (size_t)c->n;
+    double scale = r->h * p->w0;
+    combine_known(known, n, err, onto ? err : NULL, 1, c->s, p->w, r->X);
+    for (size_t i = 0; p->w0 != 0 && i < n; i++) err[i] += scale * p->f[i];
+}
+
+/* err <- the part; onto: added to err */
+static int add_part(stepper *c, const record *r, const estimate_part *p, int onto, double *err)
 {
     const irk_work *a = c->own;
     double h = r->h;
     size_t n = (size_t)c->n;
-    if (equation_plain(c->maps)) combine(n, err, onto ? err : NULL, 1, c->s, p->w, Z, stride);
-    else if (!c->maps->residual || p->w0 == 0) {
-        combine(n, a->slope_of_part, NULL, 1, c->s, p->w, Z, stride);
+    if (equation_plain(c->maps)) { add_plain(0, c, r, p, onto, err); return 0; }
+    if (!c->maps->residual || p->w0 == 0) {
+        combine(n, a->slope_of_part, NULL, 1, c->s, p->w, r->X, n);
         TRY(apply_mass(c, r, a->slope_of_part));
         add_scaled(n, err, onto ? err : NULL, 1, a->slope_of_part);
     } else {
-        combine(n, a->slope_of_part, NULL, -1 / (h * p->w0), c->s, p->w, Z, stride);
+        combine(n, a->slope_of_part, NULL, -1 / (h * p->w0), c->s, p->w, r->X, n);
         TRY(equation_value(c->maps, p->t, p->y, a->slope_of_part, a->k));
         add_scaled(n, err, onto ? err : NULL, h * p->w0, a->k);
         return 0;
@@ -95,15 +108,16 @@ static int add_part(stepper *c, const record *r, const estimate_part *p, const d
 /* Both parts into err, filtered.  The first has f(t,y), and with it what the step before left in the constraints:
    filtered once more, see step.h. */
 static int estimate_with(stepper *c, const record *r, const estimate_part *first, const estimate_part *second,
-                         const double *Z, size_t stride, double *err)
+                         double *err)
 {
-    if (irk_inexact_bounded(c)) { combine((size_t)c->n, err, NULL, 1, c->s, first->w, Z, stride); return 0; }
-    TRY(add_part(c, r, first, Z, stride, 0, err));
+    size_t n = (size_t)c->n;
+    if (irk_inexact_bounded(c)) { combine(n, err, NULL, 1, c->s, first->w, r->X, n); return 0; }
+    TRY(add_part(c, r, first, 0, err));
     if (c->sh->singular && first->w0 != 0) {
         TRY(filter(c, r, c->w, err));
         TRY(apply_mass(c, r, err));
     }
-    if (second->w0 != 0) TRY(add_part(c, r, second, Z, stride, 1, err));
+    if (second->w0 != 0) TRY(add_part(c, r, second, 1, err));
     return filter(c, r, c->w, err);
 }
 
@@ -205,7 +219,7 @@ static int estimate(stepper *c, const record *r, const trial *t)
     estimate_part first = first_part(c, r, r->y, a->f0), second = second_part(c, r, a->Y, a->R);
     if (!c->maps->residual) TRY(irk_inner_value(c, &c->maps->rhs, r, a->R));
     else if (second.w0 != 0) inner_point(c, r, a->Y);
-    TRY(estimate_with(c, r, &first, &second, r->X, (size_t)c->n, err));
+    TRY(estimate_with(c, r, &first, &second, err));
     if (!t->cautious || first.w0 == 0) return 0;
     TRY(error_norm(c, r->y, t->y1, err, &size));
     if (!(size > 1)) return 0;
@@ -213,7 +227,25 @@ static int estimate(stepper *c, const record *r, const trial *t)
     add_scaled((size_t)c->n, moved, r->y, 1, err);
     if (!c->maps->residual) TRY(map_value(c->maps, &c->maps->rhs, r->t, moved, a->v2));
     first = first_part(c, r, moved, a->v2);
-    return estimate_with(c, r, &first, &second, r->X, (size_t)c->n, err);
+    return estimate_with(c, r, &first, &second, err);
+}
+
+/* known: as of combine_known */
+INLINE int estimate_plain(size_t known, stepper *c, const record *r, double *err)
+{
+    estimate_part first = first_part(c, r, r->y, work(c)->f0);
+    add_plain(known, c, r, &first, 0, err);
+    return filter_by_real(known, c, shifts_sigma(c->sh, 0, &(double){0}) / r->h, NULL, err);
+}
+
+#define PLAIN(known) \
+    static int plain_n_##known(stepper *c, const record *r, double *err) { return estimate_plain(known, c, r, err); }
+PLAIN(0) PLAIN(1) PLAIN(2) PLAIN(3) PLAIN(4) PLAIN(5) PLAIN(6) PLAIN(7) PLAIN(8)
+
+int irk_error_plain(stepper *c, const record *r, double *err)
+{
+    static int (*const by_size[KNOWN + 1])(stepper *, const record *, double *) = BY_KNOWN(plain_n);
+    return by_size[IS_KNOWN(c->n)](c, r, err);
 }
 
 int irk_error(stepper *c, const record *r, const trial *t)

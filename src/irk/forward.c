@@ -5,6 +5,7 @@
        q+ = q + h sum b_i r(t + c_i h, y + Z_i, p) + h b0 r(t, y, p) */
 #include <math.h>
 #include <string.h>
+#include "base/larger.h"
 #include "irk/irk.h"
 
 /* From this size on, J costs little compared with the factorisation that a new h requires anyway, and a new J makes
@@ -44,19 +45,31 @@ static int start_slope(stepper *c, const record *r, trial *t)
    steps as large as the tolerance permits, such guesses lie outside the region of convergence. */
 static const double FAR = 1e5;
 
+/* D (s*s) <- the weights below, of a dense output of this degree; the largest sum of moduli in a row.  s and degree are
+   known where this is inlined for them. */
+INLINE double weigh(int s, int degree, const costate_method *m, double ratio, double *D)
+{
+    double most = 0;
+    for (int i = 0; i < s; i++) {
+        double theta = 1 + m->c[i] * ratio, sum = 0;
+        for (int j = 0; j < s; j++, D++) {
+            *D = dense_value(degree, m->dense.D + j * degree, theta) - m->d[j];
+            sum += fabs(*D);
+        }
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
 /* Weights D of the extrapolation u_prev(1 + c_i h/h_prev) - y = sum_j D_ij X_j; NULL: it goes too far.  They depend on
    the ratio alone, which is often that of the step before: h is kept, or fixed. */
 static const double *continued(const stepper *c, double ratio)
 {
     continuation *u = &work(c)->continued;
     if (ratio == u->ratio) return u->D;
-    double most = 0;
-    for (int i = 0; i < c->s; i++) {
-        double *row = u->weights + i * c->s, sum = 0;
-        dense_weights(c->m, 1 + c->m->c[i] * ratio, row, NULL);
-        for (int j = 0; j < c->s; j++) sum += fabs(row[j] -= c->m->d[j]);
-        most = fmax(most, sum);
-    }
+    int s = c->s, degree = c->m->dense.degree, known = s == degree ? s : 0;
+    double most = known == 3 ? weigh(3, 3, c->m, ratio, u->weights) :
+                  known == 5 ? weigh(5, 5, c->m, ratio, u->weights) : weigh(s, degree, c->m, ratio, u->weights);
     u->ratio = ratio;
     u->D = most <= FAR ? u->weights : NULL;
     return u->D;
@@ -109,10 +122,10 @@ static int stages(stepper *c, record *r, trial *t)
     unsigned char *iterations = t->to.iterations;
     double theta = 0;
     t->newton = 1;
-    for (int b = 0; b < c->s / c->m->block; b++) {
+    for (int b = 0, blocks = c->s / c->m->block; b < blocks; b++) {
         if (fixed) iterations[b] = fixed[b];
         TRY(newton(c, r, b, &to, far, t));
-        theta = fmax(theta, work(c)->theta);
+        theta = larger(theta, work(c)->theta);
         if (iterations[b] > t->newton) t->newton = iterations[b];
     }
     work(c)->theta = t->contraction = theta;
@@ -138,5 +151,6 @@ int irk_forward(stepper *c, record *r, trial *t)
     combine(n, t->y1, r->y, 1, c->s, c->m->d, r->X, n);
     if (t->yp1) irk_coupling(c, r->h, 0, c->s - 1, 0, c->s, 1, r->X, n, NULL, t->yp1);
     TRY(quadrature(c, r, t, t->y1 + n, t->err + n));
-    return t->estimate ? irk_error(c, r, t) : 0;
+    if (!t->estimate) return 0;
+    return irk_error_is_plain(c, t) ? irk_error_plain(c, r, t->err) : irk_error(c, r, t);
 }

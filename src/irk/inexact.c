@@ -26,10 +26,10 @@ static const double FOURFOLD = 4, FIRST = 0.1, LINEAR = 0.5, DIVERGES = 0.9, UNK
 
 /* Can stages be solved this way?  Only a preconditioner weighs constraints against increments of y, so it is required
    where M may be singular. */
-int irk_inexact(const stepper *c)
+int irk_inexact_suits(const stepper *c)
 {
     int scaled = c->maps->residual ? matfree_preconditioned(c->sh) && !c->maps->index : !c->sh->singular;
-    return c->sh->matfree && c->m->block == 1 && !c->m->npair && scaled && !c->o->derivative_mode &&
+    return c->m->block == 1 && !c->m->npair && scaled && !c->o->derivative_mode &&
            c->o->estimator == COSTATE_EST_CLASSICAL;
 }
 

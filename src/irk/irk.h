@@ -114,7 +114,11 @@ enum newton_to { AS_ERRORS_COUNT, SO_MANY, ROUND_OFF };     /* how far newton go
 int newton(stepper *, const record *, int block, const accuracy *, enum newton_to, trial *t);
 int newton_begin(stepper *, const record *);        /* before the blocks of a step that is judged */
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */
-accuracy irk_accuracy(const stepper *, int counted);
+accuracy irk_iterated_accuracy(const stepper *, int counted);
+static inline accuracy irk_accuracy(const stepper *c, int counted)
+{
+    return c->sh->matfree ? irk_iterated_accuracy(c, counted) : (accuracy){.loose = 1};
+}
 /* out = base + (a/h) sum_{from <= j < to} W_ij X_j, as coupling.h says */
 static inline void irk_coupling(const stepper *c, double h, int transpose, int i, int from, int to, double a,
                                 const double *X, size_t stride, const double *base, double *out)
@@ -132,7 +136,8 @@ struct stage_system {
 };
 
 /* inexact.c: steps without a matrix whose stages are solved one by one, and only as far as Newton needs */
-int irk_inexact(const stepper *);
+int irk_inexact_suits(const stepper *);
+static inline int irk_inexact(const stepper *c) { return c->sh->matfree && irk_inexact_suits(c); }
 double irk_loosely(const stepper *);                                 /* the default of newton_tol there, or 0 */
 void irk_inexact_layout(stepper *, cursor *);
 double irk_sigma(const stepper *, double h);                        /* of a single stage's systems sigma M - J */
@@ -142,6 +147,13 @@ int irk_inexact_filter(stepper *, const record *, const double *w, double *x);
 
 /* estimate.c */
 int irk_error(stepper *, const record *, const trial *);             /* into t->err */
+/* Most estimates are of one part, with M the identity, and filtered once by a real sigma: the same, faster. */
+static inline int irk_error_is_plain(const stepper *c, const trial *t)
+{
+    return equation_plain(c->maps) && !c->maps->index && c->m->nreal > 0 && c->m->est.ex0 == 0 && !t->cautious &&
+           !c->sh->matfree && c->o->estimator == COSTATE_EST_CLASSICAL;
+}
+int irk_error_plain(stepper *, const record *, double *err);
 int irk_inner_value(stepper *, const map *, const record *, double *out);    /* of a map at its second point */
 
 /* product.c */

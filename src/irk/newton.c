@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/larger.h"
+#include "base/mix.h"
 #include "irk/irk.h"
 
 /* Constants of RADAU5 (Hairer & Wanner II, IV.8).  CONVERGES: the largest theta of a converging iteration.  A step that
@@ -35,7 +36,7 @@ enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which end 
    round-off.  Coupled stages are solved in the coordinates of T, which multiplies such errors by at most its condition
    number: 10 for radau2a, 154 and 283 for radau2a5 and gauss5, and 2.4e3 for seven stages, which would not contract
    with 1e-3 and use 1e-5. */
-accuracy irk_accuracy(const stepper *c, int counted)
+accuracy irk_iterated_accuracy(const stepper *c, int counted)
 {
     int tight = counted || c->sh->singular || c->o->derivative_mode;
     double loose = c->m->block > 5 ? 1e-5 : 1e-3;
@@ -43,11 +44,12 @@ accuracy irk_accuracy(const stepper *c, int counted)
 }
 
 /* E(K) = E(0) - K where M is the identity, and K need not be formed: R_i -= (1/h) sum_j W_ij Z_j over the block */
-INLINE void add_slopes(size_t known, const stepper *c, double h, int i0, const double *Z, double *R)
+INLINE void add_slopes(size_t known, int coupled, const stepper *c, double h, int i0, const double *Z, double *R)
 {
     size_t n = known ? known : (size_t)c->n;
     int k = c->m->block;
-    if (k > 1) mix(n, R, 1, -1 / h, k, c->m->W, Z);
+    if (known && coupled) mix_of(coupled, known, R, 1, -1 / h, c->m->W, Z, known);
+    else if (k > 1) mix(n, R, 1, -1 / h, k, c->m->W, Z);
     else combine_known(known, n, R, R, -1 / h, 1, c->m->W + i0 * c->s + i0, Z);
 }
 
@@ -62,28 +64,33 @@ static double *slopes(const stepper *c, double h, int i0, const double *Z, const
     return K;
 }
 
-INLINE int residual(size_t known, stepper *c, const record *r, int i0, const double *Z, const double *earlier)
+INLINE int residual(size_t known, int coupled, stepper *c, const record *r, int i0, const double *Z,
+                    const double *earlier)
 {
     static const double one = 1;
     const irk_work *a = c->own;
+    maps *f = c->maps;
+    int k = coupled ? coupled : c->m->block;
     size_t n = known ? known : (size_t)c->n;
-    const double *K = equation_plain(c->maps) ? NULL : slopes(c, r->h, i0, Z, earlier);
-    costate_point x = point(c->maps, r->t, r->y);
-    for (int i = 0; i < c->m->block; i++) {
-        combine_known(known, n, a->Y, r->y, 1, 1, &one, Z + (size_t)i * n);
-        double *R = a->R + (size_t)i * n, t = r->t + c->m->c[i0 + i] * r->h;
-        TRY(K ? equation_value(c->maps, t, a->Y, K + (size_t)i * n, R)
-              : map_value_next(c->maps, &c->maps->rhs, &x, t, a->Y, R));
+    const double *y = r->y, *node = c->m->c + i0;
+    double *Y = a->Y, *R = a->R;
+    const double *K = equation_plain(f) ? NULL : slopes(c, r->h, i0, Z, earlier);
+    costate_point x = point(f, r->t, y);
+    for (int i = 0; i < k; i++) {
+        combine_known(known, n, Y, y, 1, 1, &one, Z + (size_t)i * n);
+        double t = r->t + node[i] * r->h;
+        TRY(K ? equation_value(f, t, Y, K + (size_t)i * n, R + (size_t)i * n)
+              : map_value_next(f, &f->rhs, &x, t, Y, R + (size_t)i * n));
     }
-    if (!K) add_slopes(known, c, r->h, i0, Z, a->R);
-    for (size_t l = 0; !K && earlier && l < n; l++) a->R[l] += earlier[l];      /* of blocks of one stage */
-    if (K && c->m->g) axpy(n, c->m->g[i0], a->f0, a->R);
+    if (!K) add_slopes(known, coupled, c, r->h, i0, Z, R);
+    for (size_t l = 0; !K && earlier && l < n; l++) R[l] += earlier[l];         /* of blocks of one stage */
+    if (K && c->m->g) axpy(n, c->m->g[i0], a->f0, R);
     return 0;
 }
 
 int irk_residual(stepper *c, const record *r, int i0, const double *Z, const double *earlier)
 {
-    return residual(0, c, r, i0, Z, earlier);
+    return residual(0, 0, c, r, i0, Z, earlier);
 }
 
 const double *irk_earlier(stepper *c, const record *r, int i)
@@ -178,12 +185,11 @@ static int norm_by_stages(const stepper *c, const double *Z, double *norm)
 }
 
 /* the root of the mean of the squares of the stages' norms */
-INLINE int norm_of_block(size_t n, const stepper *c, const double *Z, double *norm)
+INLINE int norm_of_block(size_t n, int k, const stepper *c, const double *Z, double *norm)
 {
-    size_t k = (size_t)c->m->block;
     const double *w = newton_weights(c);
     double sum = 0;
-    for (size_t i = 0; i < k; i++) sum += sum_weighted(n, w, Z + i * n);
+    for (int i = 0; i < k; i++) sum += sum_weighted(n, w, Z + (size_t)i * n);
     if (c->maps->space.sum || !(sum > LEAST_SQUARES && sum < MOST_SQUARES)) return norm_by_stages(c, Z, norm);
     *norm = sqrt(sum / ((double)k * (double)n));
     return 0;
@@ -191,11 +197,11 @@ INLINE int norm_of_block(size_t n, const stepper *c, const double *Z, double *no
 
 /* An increment that changes by `moved` is a part of about moved/increment of the error.  What is left of the error in
    components that are STUCK, in tolerances: the largest; 0 where increments are the rounding of y. */
-INLINE double error_left(size_t n, const stepper *c, const double *dZ, const double *moved)
+INLINE double error_left(size_t n, int k, const stepper *c, const double *dZ, const double *moved)
 {
     const double *w = newton_weights(c);
     double rounding = 10 * DBL_EPSILON * work(c)->size, most = 0;
-    for (int i = 0; i < c->m->block; i++)
+    for (int i = 0; i < k; i++)
         for (size_t l = 0; l < n; l++, dZ++, moved++) {
             double size = fabs(*dZ), change = fabs(*moved);
             if (change < STUCK * size && size * w[l] > rounding)
@@ -205,16 +211,16 @@ INLINE double error_left(size_t n, const stepper *c, const double *dZ, const dou
 }
 
 /* of these increments, and of how they changed since the last ones, which they replace */
-INLINE int measure(size_t n, stepper *c, const double *dZ, monitor *m)
+INLINE int measure(size_t n, int k, stepper *c, const double *restrict dZ, monitor *m)
 {
-    double *last = work(c)->last;
-    size_t len = n * (size_t)c->m->block;
+    double *restrict last = work(c)->last;
+    size_t len = n * (size_t)k;
     m->old = m->norm;
-    TRY(norm_of_block(n, c, dZ, &m->norm));
+    TRY(norm_of_block(n, k, c, dZ, &m->norm));
     if (m->it > 1 && !m->exact) {
         for (size_t i = 0; i < len; i++) last[i] = dZ[i] - last[i];
-        TRY(norm_of_block(n, c, last, &m->change));
-        m->hidden = error_left(n, c, dZ, last);
+        TRY(norm_of_block(n, k, c, last, &m->change));
+        m->hidden = error_left(n, k, c, dZ, last);
         TRY(space_greatest(&c->maps->space, &m->hidden));
     }
     memcpy(last, dZ, len * sizeof *dZ);
@@ -226,25 +232,30 @@ int newton_begin(stepper *c, const record *r)
     return space_norm(&c->maps->space, (size_t)c->n, newton_weights(c), r->y, &work(c)->size);
 }
 
-/* known: as of combine_known */
-INLINE int iterate(size_t known, stepper *c, const record *r, int block, const accuracy *to, enum newton_to far,
-                   trial *t)
+INLINE void add_to(size_t len, const double *restrict dZ, double *restrict Z)
+{
+    for (size_t i = 0; i < len; i++) Z[i] += dZ[i];
+}
+
+/* known: as of combine_known; coupled: the stages of a block where the compiler knows them, else 0 */
+INLINE int iterate(size_t known, int coupled, stepper *c, const record *r, int block, const accuracy *to,
+                   enum newton_to far, trial *t)
 {
     irk_work *a = c->own;
-    size_t n = known ? known : (size_t)c->n, len = n * (size_t)c->m->block;
-    int i0 = block * c->m->block;
+    int k = coupled ? coupled : c->m->block, i0 = block * k;
+    size_t n = known ? known : (size_t)c->n, len = n * (size_t)k;
     double *Z = t->to.X + (size_t)i0 * n;
     unsigned char *iterations = &t->to.iterations[block];
-    const double *earlier = irk_earlier(c, r, i0);
+    const double *earlier = coupled ? NULL : irk_earlier(c, r, i0);
     monitor m = {.exact = far == ROUND_OFF || c->o->derivative_mode};
     double *dZ = a->R;
     for (m.it = 1;; m.it++) {
-        TRY(residual(known, c, r, i0, Z, earlier));
+        TRY(residual(known, coupled, c, r, i0, Z, earlier));
         TRY(a->by->solve(c, c->fac, 0, 1, to, dZ));
         c->maps->count->newton++;
-        TRY(far == SO_MANY ? norm_of_block(n, c, dZ, &m.norm) : measure(n, c, dZ, &m));
+        TRY(far == SO_MANY ? norm_of_block(n, k, c, dZ, &m.norm) : measure(n, k, c, dZ, &m));
         if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE);
-        for (size_t i = 0; i < len; i++) Z[i] += dZ[i];
+        add_to(len, dZ, Z);
         if (far == SO_MANY) { if (m.it >= *iterations) return 0; continue; }
         int next = judge(c, &m, t);
         if (next == DONE) break;
@@ -256,16 +267,28 @@ INLINE int iterate(size_t known, stepper *c, const record *r, int block, const a
 }
 
 typedef int iteration(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t);
-#define ITERATE(known)                                                                                              \
-    static int iterate_n_##known(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far,      \
-                               trial *t)                                                                            \
+#define ITERATE(name, known, coupled)                                                                               \
+    static int name(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t)       \
     {                                                                                                               \
-        return iterate(known, c, r, block, to, far, t);                                                             \
+        return iterate(known, coupled, c, r, block, to, far, t);                                                    \
     }
-ITERATE(0) ITERATE(1) ITERATE(2) ITERATE(3) ITERATE(4) ITERATE(5) ITERATE(6) ITERATE(7) ITERATE(8)
+ITERATE(iterate_any_0, 0, 0) ITERATE(iterate_any_1, 1, 0) ITERATE(iterate_any_2, 2, 0) ITERATE(iterate_any_3, 3, 0)
+ITERATE(iterate_any_4, 4, 0) ITERATE(iterate_any_5, 5, 0) ITERATE(iterate_any_6, 6, 0) ITERATE(iterate_any_7, 7, 0)
+ITERATE(iterate_any_8, 8, 0)
+ITERATE(iterate_three_1, 1, 3) ITERATE(iterate_three_2, 2, 3) ITERATE(iterate_three_3, 3, 3)
+ITERATE(iterate_three_4, 4, 3) ITERATE(iterate_three_5, 5, 3) ITERATE(iterate_three_6, 6, 3)
+ITERATE(iterate_three_7, 7, 3) ITERATE(iterate_three_8, 8, 3)
+ITERATE(iterate_five_1, 1, 5) ITERATE(iterate_five_2, 2, 5) ITERATE(iterate_five_3, 3, 5) ITERATE(iterate_five_4, 4, 5)
 
 int newton(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t)
 {
-    static iteration *const by_size[KNOWN + 1] = BY_KNOWN(iterate_n);
-    return by_size[IS_KNOWN(c->n)](c, r, block, to, far, t);
+    static iteration *const any[KNOWN + 1] = BY_KNOWN(iterate_any);
+    static iteration *const three[KNOWN + 1] = {iterate_any_0, iterate_three_1, iterate_three_2, iterate_three_3,
+                                                iterate_three_4, iterate_three_5, iterate_three_6, iterate_three_7,
+                                                iterate_three_8};
+    static iteration *const five[KNOWN + 1] = {iterate_any_0, iterate_five_1, iterate_five_2, iterate_five_3,
+                                               iterate_five_4, iterate_any_5, iterate_any_6, iterate_any_7,
+                                               iterate_any_8};
+    int k = c->m->block;
+    return (k == 3 ? three : k == 5 ? five : any)[IS_KNOWN(c->n)](c, r, block, to, far, t);
 }

@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "linsol/backends.h"
 #include "linsol/lapack.h"
+#include "linsol/number.h"
 
 typedef struct {
     lapack_getrf *factor;
@@ -58,7 +59,8 @@ static int dense_init(void **self, int n, const costate_pattern *pattern, int is
         return COSTATE_LS_NO_MEMORY;
     }
     d->order = d->pivot + n;
-    d->few = (LS_few_factors){n <= LS_FEW ? LS_few(n, is_complex) : NULL, n, d->is_complex ? 2 : 1, d->LU, d->pivot};
+    d->few = (LS_few_factors){n <= LS_FEW ? LS_few(n, is_complex) : NULL, n, d->is_complex ? 2 : 1, d->LU, d->pivot,
+                              d->diagonal};
     *self = d;
     return COSTATE_LS_OK;
 }
@@ -92,10 +94,11 @@ static void keep_diagonal(dense *d)
 }
 
 /* 0, or LAPACK's info: < 0 for an argument, > 0 where a pivot is 0 */
-static int factor(dense *d)
+static int factor(dense *d, const double *A)
 {
     int info;
-    if (d->few.by) return d->few.by->factor(d->n, d->LU, d->pivot, d->diagonal);
+    if (d->few.by) return d->few.by->factor(d->n, A, d->LU, d->pivot, d->diagonal);
+    memcpy(d->LU, A, size(d));
     d->by->factor(&d->n, &d->n, d->LU, &d->n, d->pivot, &info);
     keep_diagonal(d);
     return info;
@@ -103,8 +106,7 @@ static int factor(dense *d)
 
 static double pivot_size(const dense *d, int k)
 {
-    const double *u = d->diagonal + d->check.parts * k;
-    return d->is_complex ? fmax(fabs(u[0]), fabs(u[1])) : fabs(u[0]);
+    return number_largest(d->check.parts, d->diagonal + d->check.parts * k);
 }
 
 /* No entry of L is larger than 1 (complex: sqrt(2)).  So no entry of column k of A is larger than the sum of column k
@@ -130,8 +132,7 @@ static int convincing(const dense *d)
 static int dense_factor(void *self, const double *A)
 {
     dense *d = self;
-    memcpy(d->LU, A, size(d));
-    int info = factor(d);
+    int info = factor(d, A);
     if (info) return info < 0 ? COSTATE_LS_FAILED : COSTATE_LS_SINGULAR;
     if (convincing(d)) return COSTATE_LS_OK;
     LS_row_order(d->n, d->pivot, d->order);

@@ -11,70 +11,10 @@
 
    Complex numbers are pairs (re, im).  parts (doubles per number) and the number of columns at a time are constants
    where the functions below are inlined, and so is n, up to eight. */
+#include <float.h>
+#include "base/vec.h"
 #include "linsol/few.h"
-#include "linsol/number.h"
-
-INLINE void multiply(int parts, double *x, const double *a)
-{
-    double re = x[0];
-    x[0] = parts == 1 ? re * a[0] : re * a[0] - x[1] * a[1];
-    if (parts == 2) x[1] = x[1] * a[0] + re * a[1];
-}
-
-/* ---- columns of L and U ---- */
-
-/* x_i -= sum over count columns, step apart from a, of a_i times its number in v, for i < rows */
-INLINE void spread(int parts, int count, int rows, const double *restrict a, int step, const double *v,
-                   double *restrict x)
-{
-    double by[8];
-    for (int c = 0; c < parts * count; c++) by[c] = v[c];
-    for (int i = 0; i < rows; i++) {
-        double sum[2] = {x[parts * i], parts == 2 ? x[parts * i + 1] : 0};
-        for (int c = 0; c < count; c++) number_subtract(parts, sum, a + parts * (c * step + i), by + parts * c);
-        for (int k = 0; k < parts; k++) x[parts * i + k] = sum[k];
-    }
-}
-
-/* a: at the diagonal of the first of count columns of L, x: at its row, with rows from there */
-INLINE void lower(int parts, int count, int n, int rows, const double *a, double *x)
-{
-    for (int c = 0; c < count; c++)
-        for (int i = c + 1; i < count; i++)
-            number_subtract(parts, x + parts * i, a + parts * (c * n + i), x + parts * c);
-    spread(parts, count, rows - count, a + parts * count, n, x, x + parts * count);
-}
-
-/* a: at the top of the first of count columns of U, whose diagonal stands in the row `above` and those below it */
-INLINE void upper(int parts, int count, int n, int above, const double *a, double *x)
-{
-    double v[8], *y = x + parts * above;
-    for (int c = count - 1; c >= 0; c--) {
-        const double *u = a + parts * (c * n + above);
-        multiply(parts, y + parts * c, u + parts * c);
-        for (int i = 0; i < c; i++) number_subtract(parts, y + parts * i, u + parts * i, y + parts * c);
-        for (int k = 0; k < parts; k++) v[parts * (count - 1 - c) + k] = y[parts * c + k];
-    }
-    spread(parts, count, above, a + parts * (count - 1) * n, -n, v, x);
-}
-
-/* x <- L^-1 x by the first columns of L */
-INLINE void forward(int parts, int n, int columns, const double *A, double *x)
-{
-    int k = 0;
-    if (parts == 1)
-        for (; k + 4 <= columns; k += 4) lower(parts, 4, n, n - k, A + parts * k * (n + 1), x + parts * k);
-    for (; k + 2 <= columns; k += 2) lower(parts, 2, n, n - k, A + parts * k * (n + 1), x + parts * k);
-    if (k < columns) lower(parts, 1, n, n - k, A + parts * k * (n + 1), x + parts * k);
-}
-
-INLINE void backward(int parts, int n, const double *A, double *x)
-{
-    int k = n;
-    if (parts == 1) for (; k >= 4; k -= 4) upper(parts, 4, n, k - 4, A + parts * (k - 4) * n, x);
-    for (; k >= 2; k -= 2) upper(parts, 2, n, k - 2, A + parts * (k - 2) * n, x);
-    if (k > 0) upper(parts, 1, n, 0, A, x);
-}
+#include "linsol/substitute.h"
 
 /* ---- factors, solves ---- */
 
@@ -90,18 +30,21 @@ INLINE int pivot_of(int parts, int n, int k, const double *a)
     return most == 0 ? -1 : p;
 }
 
-INLINE int factor(int parts, int n, double *A, int *pivot, double *diagonal)
+/* Unrolled, two rows take half as many instructions; compilers do not do so by themselves. */
+INLINE int factor(int parts, int n, const double *A, double *LU, int *pivot, double *diagonal)
 {
-    for (int k = 0; k < n; k++) {
-        double *a = A + parts * k * n, *u = diagonal + parts * k;
+#pragma GCC unroll 4
+    for (int k = 0; k < n; k++, A += parts * n) {
+        double *a = LU + parts * k * n, *u = diagonal + parts * k;
+        for (int i = 0; i < parts * n; i++) a[i] = A[i];
         for (int j = 0; j < k; j++)
             if (pivot[j] != j + 1) number_exchange(parts, a + parts * j, a + parts * (pivot[j] - 1));
-        forward(parts, n, k, A, a);
+        few_forward(parts, n, k, LU, a);
         int p = pivot_of(parts, n, k, a);
         if (p < 0) return 1;
         pivot[k] = p + 1;
         for (int j = 0; j <= k && p != k; j++)
-            number_exchange(parts, A + parts * (j * n + k), A + parts * (j * n + p));
+            number_exchange(parts, LU + parts * (j * n + k), LU + parts * (j * n + p));
         for (int part = 0; part < parts; part++) { u[part] = a[parts * k + part]; a[parts * k + part] = 1 - part; }
         divisor by = divisor_of(parts, u);
         for (int i = k; i < n; i++) number_divide_by(parts, a + parts * i, &by);
@@ -109,12 +52,33 @@ INLINE int factor(int parts, int n, double *A, int *pivot, double *diagonal)
     return 0;
 }
 
-INLINE void few_solve(int parts, int n, const double *A, const int *pivot, double *x)
+INLINE int form(int parts, int n, double re, double im, const double *J, double *A)
 {
-    for (int k = 0; k + 1 < n; k++)                                             /* the last row has no other */
-        if (pivot[k] != k + 1) number_exchange(parts, x + parts * k, x + parts * (pivot[k] - 1));
-    forward(parts, n, n, A, x);
-    backward(parts, n, A, x);
+    for (int k = 0; k < n * n; k++) {
+        A[parts * k] = 0.0 - J[k];
+        if (parts == 2) A[2 * k + 1] = 0;
+    }
+    for (int j = 0; j < n; j++) {
+        A[parts * j * (n + 1)] += re;
+        if (parts == 2) A[2 * j * (n + 1) + 1] += im;
+    }
+    return all_finite((size_t)(parts * n * n), A);
+}
+
+/* Are all pivots above the round-off of all columns of U?  See `convincing` of dense.c; the sum is one of four, which
+   do not wait for each other. */
+INLINE int regular(int parts, int n, const double *LU, const double *diagonal)
+{
+    double sum[4] = {0}, least = HUGE_VAL;
+    int count = parts * n * n, k = 0;
+    for (; k + 4 <= count; k += 4) for (int l = 0; l < 4; l++) sum[l] += fabs(LU[k + l]);
+    for (; k < count; k++) sum[0] += fabs(LU[k]);
+    for (int j = 0; j < n; j++) {
+        double pivot = number_largest(parts, diagonal + parts * j);
+        least = pivot < least ? pivot : least;
+        sum[1] += pivot;
+    }
+    return least > 2 * DBL_EPSILON * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
 /* ---- transposed ---- */
@@ -159,7 +123,7 @@ INLINE void solve_transposed(int parts, int n, const double *A, const int *pivot
     for (int k = fours; k < n; k++) {
         const double *a = A + parts * k * n;
         chain(parts, k, a, x, x + parts * k);
-        multiply(parts, x + parts * k, a + parts * k);
+        few_multiply(parts, x + parts * k, a + parts * k);
     }
     for (int k = n - 2; k >= 0; k--)
         chain(parts, n - k - 1, A + parts * (k * (n + 1) + 1), x + parts * (k + 1), x + parts * k);
@@ -189,7 +153,7 @@ INLINE void solve_transposed_4(int n, const double *A, const int *pivot, double 
 {
     for (int k = 0; k < n; k++) {
         four_chains(n, k, A + k * n, X, X + k);
-        for (int c = 0; c < 4; c++) multiply(1, X + c * n + k, A + k * (n + 1));
+        for (int c = 0; c < 4; c++) few_multiply(1, X + c * n + k, A + k * (n + 1));
     }
     for (int k = n - 2; k >= 0; k--) four_chains(n, n - k - 1, A + k * (n + 1) + 1, X + k + 1, X + k);
     for (int c = 0; c < 4; c++) exchange_back(1, n, pivot, X + c * n);
@@ -199,10 +163,17 @@ INLINE void solve_transposed_4(int n, const double *A, const int *pivot, double 
 
 /* n: known, or rows */
 #define ROUTINES(name, parts, n)                                                                                \
-    static int factor_##name(int rows, double *A, int *pivot, double *diagonal)                                 \
+    static int factor_##name(int rows, const double *A, double *LU, int *pivot, double *diagonal)               \
     {                                                                                                           \
         (void)rows;                                                                                             \
-        return factor(parts, n, A, pivot, diagonal);                                                            \
+        return factor(parts, n, A, LU, pivot, diagonal);                                                        \
+    }                                                                                                           \
+    static int decompose_##name(int rows, const LS_few_factors *f, double re, double im, const double *J,       \
+                                double *A)                                                                      \
+    {                                                                                                           \
+        if (!form(parts, n, re, im, J, A)) return FEW_NOT_FINITE;                                               \
+        if (factor_##name(rows, A, f->LU, f->pivot, f->diagonal)) return FEW_DOUBTFUL;                          \
+        return regular(parts, n, f->LU, f->diagonal) ? FEW_REGULAR : FEW_DOUBTFUL;                              \
     }                                                                                                           \
     static int solve_##name(int rows, int nrhs, const double *A, const int *pivot, double *X)                   \
     {                                                                                                           \
@@ -225,7 +196,7 @@ BOTH_TRANSPOSED(rows) BOTH_TRANSPOSED(1) BOTH_TRANSPOSED(2) BOTH_TRANSPOSED(3) B
 BOTH_TRANSPOSED(6) TRANSPOSED(complex_7, 2, 7) TRANSPOSED(complex_8, 2, 8)
 
 /* Measured: a real transposed solve of 7 or 8 rows is faster with loops that the compiler does not unroll. */
-#define ROW(is, n, m) {factor_##is##_##n, {solve_##is##_##n, transposed_##is##_##m}}
+#define ROW(is, n, m) {decompose_##is##_##n, factor_##is##_##n, {solve_##is##_##n, transposed_##is##_##m}}
 #define SIX(is) ROW(is, rows, rows), ROW(is, 1, 1), ROW(is, 2, 2), ROW(is, 3, 3), ROW(is, 4, 4), ROW(is, 5, 5), \
                 ROW(is, 6, 6)
 const LS_few_routines *LS_few(int n, int is_complex)

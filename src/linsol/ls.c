@@ -16,6 +16,7 @@ struct LS {
     void *self;                /* the backend's */
     int n, parts;              /* doubles a number: 1, or 2 when complex */
     int factored;
+    const LS_few_factors *few; /* of the backend; NULL: the matrix is large, or the backend is another one */
     layout *lay;
     double *A;
     enum unscaled balance;     /* which matrices are scaled */
@@ -49,6 +50,7 @@ static int fill(LS *ls, const costate_pattern *pattern, int is_complex, const LS
     void *self = (void *)(uintptr_t)b;
     int status = b->init(&self, ls->n, b->dense ? NULL : &ls->lay->pattern, is_complex, like ? like->self : NULL);
     ls->self = self == b ? NULL : self;
+    if (ls->self && b == &LS_dense) ls->few = LS_few_of(ls->self);
     return status > 0 ? COSTATE_LS_FAILED : status;
 }
 
@@ -180,27 +182,49 @@ static void form_complex(const LS *ls, double re, double im, const double *J, co
 /* a backend may call a singular matrix by any number > 0 */
 static int code_of(int status) { return status > 0 ? COSTATE_LS_SINGULAR : status; }
 
+static void count_decomposition(const LS *ls)
+{
+    if (!ls->count) return;
+    if (ls->parts == 1) ls->count->decompositions++;
+    else ls->count->complex_decompositions++;
+}
+
+static int factor(LS *ls)
+{
+    int status = ls->backend->factor(ls->self, ls->A);
+    ls->factored = status == COSTATE_LS_OK;
+    if (ls->factored && !ls->scaled) ls->front.few = ls->few;
+    return code_of(status);
+}
+
+/* Most matrices of few rows, in one call, because all that is around the arithmetic costs more than it. */
+static int decompose_few(LS *ls, double re, double im, const double *J)
+{
+    int is = ls->few->by->decompose(ls->n, ls->few, re, im, J, ls->A);
+    if (is == FEW_NOT_FINITE) return COSTATE_LS_SINGULAR;
+    count_decomposition(ls);
+    ls->scaled = 0;
+    if (is == FEW_DOUBTFUL) return factor(ls);
+    ls->factored = 1;
+    ls->front.few = ls->few;
+    return COSTATE_LS_OK;
+}
+
 int LS_Decomp(LS *ls, double re, double im, const double *J, const double *M)
 {
     size_t size = ls->lay->size * (size_t)ls->parts;
-    int status;
     ls->factored = 0;
     ls->front.few = NULL;
     if (ls->parts == 1 && im != 0.0) return COSTATE_LS_UNSUPPORTED;
+    if (ls->few && !ls->lay->at && J && !M && ls->balance != ALWAYS_UNSCALED) return decompose_few(ls, re, im, J);
     if (ls->lay->at) memset(ls->A, 0, size * sizeof *ls->A);  /* places that no entry is written to */
     if (ls->parts == 1) form_real(ls, re, J, M);
     else form_complex(ls, re, im, J, M);
     if (!all_finite(size, ls->A)) return COSTATE_LS_SINGULAR;     /* backends need not survive NaN */
     ls->scaled = ls->balance == ALWAYS_UNSCALED || (ls->balance == UNSCALED_WITH_MASS && M);
     if (ls->scaled) balance(ls);
-    if (ls->count) {
-        if (ls->parts == 1) ls->count->decompositions++;
-        else ls->count->complex_decompositions++;
-    }
-    status = ls->backend->factor(ls->self, ls->A);
-    ls->factored = status == COSTATE_LS_OK;
-    if (ls->factored && ls->backend == &LS_dense && !ls->scaled) ls->front.few = LS_few_of(ls->self);
-    return code_of(status);
+    count_decomposition(ls);
+    return factor(ls);
 }
 
 /* nrhs columns of n numbers times s */

@@ -6,6 +6,7 @@
 #include "base/pattern.h"
 #include "base/vec.h"
 #include "linsol/few.h"
+#include "linsol/substitute.h"
 
 typedef struct LS LS;
 
@@ -41,6 +42,18 @@ static inline int LS_Solve(LS *ls, int transpose, int nrhs, double *X)
     *front->solves += nrhs;
     few->by->solve[!!transpose](few->n, nrhs, few->LU, few->pivot, X);
     return all_finite((size_t)few->n * (size_t)nrhs * (size_t)few->parts, X) ? COSTATE_LS_OK : COSTATE_LS_SINGULAR;
+}
+
+/* LS_Solve of one column.  known: the unknowns, where the compiler knows them and they are at most KNOWN, so that the
+   solution is inline; else 0.  parts: doubles a number */
+INLINE int LS_solve_one(int known, int parts, LS *ls, double *x)
+{
+    const LS_front *front = (const LS_front *)(void *)ls;
+    const LS_few_factors *few = front->few;
+    if (!known || !few) return LS_Solve(ls, 0, 1, x);
+    ++*front->solves;
+    few_solve(parts, known, few->LU, few->pivot, x);
+    return all_finite((size_t)(known * parts), x) ? COSTATE_LS_OK : COSTATE_LS_SINGULAR;
 }
 
 /* The backend that enum costate_solver names; COSTATE_LS_AUTO looks at n and the pattern.  NULL: not built in. */

@@ -12,6 +12,13 @@ INLINE double number_size(int parts, const double *a)
     return parts == 1 ? fabs(a[0]) : fabs(a[0]) + fabs(a[1]);
 }
 
+/* max(|re|, |im|) */
+INLINE double number_largest(int parts, const double *a)
+{
+    if (parts == 1) return fabs(a[0]);
+    return fabs(a[0]) > fabs(a[1]) ? fabs(a[0]) : fabs(a[1]);
+}
+
 INLINE int number_is_zero(int parts, const double *a) { return a[0] == 0 && (parts == 1 || a[1] == 0); }
 
 /* x -= a v */

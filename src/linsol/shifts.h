@@ -95,6 +95,13 @@ static inline int factors_solve(shifts *s, const factors *f, int k, int transpos
     if (s->matfree) return factors_iterate(s, f, k, transpose, nrhs, to, X);
     return shifts_solve(s, f->lu[k], transpose, nrhs, X);
 }
+/* factors_solve of one column, not transposed; known, parts: as of LS_solve_one */
+INLINE int factors_solve_one(int known, int parts, shifts *s, const factors *f, int k, const accuracy *to, double *x)
+{
+    if (s->matfree) return factors_iterate(s, f, k, 0, 1, to, x);
+    int code = LS_solve_one(known, parts, f->lu[k], x);
+    return code || s->maps->space.sum ? shifts_code(s, s->backend, code, WHY_NOT_FINITE) : 0;
+}
 
 /* matfree.c */
 int shifted_apply(void *, int m, const double *x, double *out);     /* m is 1; complex: real parts first */

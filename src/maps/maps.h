@@ -195,11 +195,15 @@ static inline costate_point point_at(const maps *a, double t, const double *y)
                            .relation = b->relation};
 }
 
-/* x at its time, or at the step's side of a stop */
+/* x at its time, or at the step's side of a stop; by a copy, because compilers keep x in registers where its address is
+   not given away */
 static inline void point_side(const maps *a, costate_point *x)
 {
     x->side = 0;
-    if (a->stops.any && (x->t <= a->bound.first || x->t >= a->bound.last)) point_beside(a, x);
+    if (!a->stops.any || (x->t > a->bound.first && x->t < a->bound.last)) return;
+    costate_point beside = *x;
+    point_beside(a, &beside);
+    *x = beside;
 }
 
 /* of a step */
@@ -310,7 +314,8 @@ static inline int map_value_at(maps *a, const map *f, const costate_point *x, do
 {
     if (f->as) return f->as->value(f->as, x, out);
     if (f->counted) a->count->f++;
-    return map_code(a, f->user->value(x, out, f->ctx), f->name, "value");
+    int r = f->user->value(x, out, f->ctx);
+    return map_code(a, r, f->name, "value");
 }
 static inline int map_value(maps *a, const map *f, double t, const double *y, double *out)
 {

@@ -106,7 +106,7 @@ static int form(const costate_projection *q, work *w, int with_units)
         TRY(project_push(q, &w->at_z, &(costate_point){.y = w->v}, w->A + l * k));
     }
     for (int i = 0; i < k * k; i++) if (!(fabs(w->A[i]) < HUGE_VAL)) return 1;
-    return LS_few(k, 0)->factor(k, w->A, w->pivot, w->diagonal);
+    return LS_few(k, 0)->factor(k, w->A, w->A, w->pivot, w->diagonal);
 }
 
 /* z and r = g(z) - c for mu; size: of r in units */

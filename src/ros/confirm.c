@@ -61,20 +61,24 @@ static int norm_of(const made *s, const double *x, double *norm)
     return error_norm(s->c, s->r->y, s->t->y1, x, norm);
 }
 
-/* change <- -J est / sigma, or 0; raw <- E est / sigma.  Of states alone: integrals are 0. */
-static int unfiltered(made *s, double *norm)
+/* change <- -J est / sigma, or 0; raw <- E est / sigma.  Of states alone: integrals are 0.  known: as of combine_known,
+   of systems that have neither a pattern nor a mass matrix */
+INLINE int unfiltered(size_t known, made *s, double *norm)
 {
     stepper *c = s->c;
     ros_after *a = &work(c)->after;
-    size_t n = (size_t)c->n, N = (size_t)c->N;
-    memset(a->change, 0, N * sizeof *a->change);
-    if (work(c)->filtered) {
+    size_t n = known ? known : (size_t)c->n, N = (size_t)c->N;
+    double *change = a->change, *raw = a->raw;
+    if (N > known) memset(change + known, 0, (N - known) * sizeof *change);
+    if (known) sum_of(known, change, NULL, -1 / s->sigma, (int)known, s->est, c->lin.J, known);
+    else if (work(c)->filtered) {
         combine(n, work(c)->v2, NULL, 1, c->s, c->m->est.e, s->r->X, n);
         s->est = work(c)->v2;
-    } else add_product(c, -1 / s->sigma, &c->lin, s->est, a->change);
-    memcpy(a->raw, a->change, N * sizeof *a->raw);
-    mass_multiply(c->maps, 0, 1, 1, s->est, a->raw);
-    return norm_of(s, a->raw, norm);
+    } else add_product(c, -1 / s->sigma, &c->lin, s->est, change);
+    for (size_t i = 0; i < known; i++) raw[i] = change[i] + s->est[i];
+    if (N > known) memcpy(raw + known, change + known, (N - known) * sizeof *raw);
+    if (!known) mass_multiply(c->maps, 0, 1, 1, s->est, raw);
+    return norm_of(s, raw, norm);
 }
 
 /* J' of the next step; *moved: |(J' - J) est| / sigma */
@@ -104,17 +108,33 @@ static int by_next_matrix(const made *s, const next_step *next, double norm, dou
     return norm_of(s, a->raw, again);
 }
 
-int ros_confirm(stepper *c, const record *r, const trial *t, const next_step *next, double norm,
-                double *again)
+INLINE int confirm(size_t known, stepper *c, const record *r, const trial *t, const next_step *next, double norm,
+                   double *again)
 {
     made s = {c, r, t, sigma_for(c, r->h), t->err};
     double size;
     *again = 0;
     ros_confirm_clear(c);
     if (!ros_confirms(c)) return 0;
-    TRY(unfiltered(&s, &size));
+    TRY(unfiltered(known, &s, &size));
     if (!c->maps->M && size <= 1) return 0;
     int status = by_next_matrix(&s, next, norm, again);
     if (status || corrects(c->maps)) ros_confirm_clear(c);      /* or the next step begins elsewhere */
     return status;
+}
+
+typedef int confirmation(stepper *c, const record *r, const trial *t, const next_step *next, double norm,
+                         double *again);
+#define CONFIRM(known)                                                                                             \
+    static int confirm_n_##known(stepper *c, const record *r, const trial *t, const next_step *next, double norm,  \
+                                 double *again)                                                                    \
+    {                                                                                                              \
+        return confirm(known, c, r, t, next, norm, again);                                                         \
+    }
+CONFIRM(0) CONFIRM(1) CONFIRM(2) CONFIRM(3) CONFIRM(4) CONFIRM(5) CONFIRM(6) CONFIRM(7) CONFIRM(8)
+
+int ros_confirm(stepper *c, const record *r, const trial *t, const next_step *next, double norm, double *again)
+{
+    static confirmation *const by_size[KNOWN + 1] = BY_KNOWN(confirm_n);
+    return by_size[c->maps->pattern || c->maps->M ? 0 : IS_KNOWN(c->n)](c, r, t, next, norm, again);
 }

@@ -46,15 +46,28 @@ const double *ros_stage(const stepper *c, const record *r, int i, double *out)
     return out;
 }
 
+/* What the stages of a step share.  Copies, which a compiler need not read again after each callback. */
+typedef struct {
+    const costate_method *m;
+    const ros_work *a;
+    maps *maps;
+    const factors *lu;          /* over a tape, the kept ones */
+    const double *y;            /* at the start */
+    double *X;                  /* U_i */
+    int timed;                  /* there is a term with f_t */
+    int plain;                  /* there is none, nor a mass matrix, and the system is factored */
+    double t, h, per_h;         /* per_h: 1/h */
+} shared;
+
 /* row i of A, or y+ (i = s), into out; before: Y_i-1.  The methods of the RODAS family add up their last stages.
    known: as of combine_known */
-INLINE void next_point(size_t known, const stepper *c, const record *r, int i, const double *before, double *out)
+INLINE void next_point(size_t known, size_t n, const shared *all, int i, const double *before, double *out)
 {
     static const double one = 1;
-    size_t n = known ? known : (size_t)c->n;
-    const double *w = i < c->s ? c->m->A + (size_t)i * (size_t)c->s : c->m->d;
-    if (work(c)->extends[i]) combine_known(known, n, out, before, 1, 1, &one, r->X + (size_t)(i - 1) * n);
-    else combine_known(known, n, out, r->y, 1, i, w, r->X);
+    const costate_method *m = all->m;
+    const double *w = i < m->s ? m->A + (size_t)i * (size_t)m->s : m->d;
+    if (all->a->extends[i]) combine_known(known, n, out, before, 1, 1, &one, all->X + (size_t)(i - 1) * n);
+    else combine_known(known, n, out, all->y, 1, i, w, all->X);
 }
 
 /* is there a term with f_t? */
@@ -101,29 +114,23 @@ static int quadrature(stepper *c, const record *r, int i, const double *Y, doubl
     return 0;
 }
 
-typedef struct {                /* what the stages of a step share */
-    const factors *lu;          /* over a tape, the kept ones */
-    int timed;                  /* there is a term with f_t */
-    double per_h;               /* 1/h */
-    costate_point x;            /* of the stage, or of the one before, which some methods repeat */
-} shared;
-
-INLINE int stage(size_t known, stepper *c, const record *r, const trial *t, int i, shared *all)
+/* x: of the stage before, whose point some methods repeat */
+INLINE int stage(size_t known, size_t n, stepper *c, int i, const shared *all, costate_point *x)
 {
-    const ros_work *a = c->own;
-    size_t n = known ? known : (size_t)c->n;
-    double *U = t->to.X + (size_t)i * n;
-    double *f = a->v1;
-    const double *base = f;
-    if (c->m->newf[i]) {
-        if (i > 0) next_point(known, c, r, i, all->x.y, a->Y);
-        TRY(map_value_next(c->maps, &c->maps->rhs, &all->x, r->t + c->m->c[i] * r->h, i > 0 ? a->Y : r->y, f));
+    const costate_method *m = all->m;
+    const ros_work *a = all->a;
+    double *U = all->X + (size_t)i * n, *f = a->v1;
+    const double *base = f, *row = m->C + (size_t)i * (size_t)m->s;
+    if (m->newf[i]) {
+        if (i > 0) next_point(known, n, all, i, x->y, a->Y);
+        TRY(map_value_next(all->maps, &all->maps->rhs, x, all->t + m->c[i] * all->h, i > 0 ? a->Y : all->y, f));
     }
-    if (all->timed) { add_scaled(n, U, f, r->h / a->unit * c->m->gi[i], a->ft); base = U; }
-    if (c->maps->M) couple(c, r->h, 0, i, 0, i, r->X, n, base, U);
-    else combine_known(known, n, U, base, all->per_h, i, c->m->C + (size_t)i * (size_t)c->s, r->X);
-    if (c->sh->matfree) return ros_iterate(c, all->lu, 0, 1, &(accuracy){.from = &work(c)->step}, U);
-    return factors_solve(c->sh, all->lu, 0, 0, 1, NULL, U);
+    if (!all->plain && all->timed) { add_scaled(n, U, f, all->h / a->unit * m->gi[i], a->ft); base = U; }
+    if (!all->plain && all->maps->M) couple(c, all->h, 0, i, 0, i, all->X, n, base, U);
+    else combine_known(known, n, U, base, all->per_h, i, row, all->X);
+    if (!all->plain && c->sh->matfree)
+        return ros_iterate(c, all->lu, 0, 1, &(accuracy){.from = &work(c)->step}, U);
+    return factors_solve_one((int)known, 1, c->sh, all->lu, 0, NULL, U);
 }
 
 /* err <- (1/(h gamma)) E^-1 M err, where it holds what the step before left in the constraints: see step.h. */
@@ -149,28 +156,32 @@ static double near(const stepper *c, double h)
 INLINE int forward(size_t known, stepper *c, record *r, trial *t)
 {
     size_t n = known ? known : (size_t)c->n, nq = (size_t)c->nq;
-    shared all = {NULL, slopes_in_t(c), 1 / r->h, point(c->maps, r->t, r->y)};
+    int s = c->s, timed = slopes_in_t(c);
+    const factors *lu;
+    costate_point x = point(c->maps, r->t, r->y);
     double *y1 = t->y1, *err = t->err;
     int measured = -1;                                  /* the guard is not asked */
     r->jacobian = t->serial;
     if (ros_holds(c)) r->held = t->as ? t->as->held : near(c, r->h);
     t->newton = 0;
     if (!t->as) ros_confirm_made(c, r);
-    TRY(ros_matrices(c, r, &all.lu));
+    TRY(ros_matrices(c, r, &lu));
     if (ros_holds(c) && !t->as) TRY(ros_guard(c, r, t, &measured));
-    if (!t->started && all.timed) TRY(ros_time_slope(c, r));
+    if (!t->started && timed) TRY(ros_time_slope(c, r));
     t->started = 1;
     guesses_clear(&work(c)->step);       /* a recomputed step knows no other steps */
     if (nq) memcpy(y1 + n, r->y + n, nq * sizeof *y1);
     if (nq) memset(err + n, 0, nq * sizeof *err);
-    for (int i = 0; i < c->s; i++) {
-        TRY(stage(known, c, r, t, i, &all));
-        if (nq) TRY(quadrature(c, r, i, all.x.y, y1 + n, err + n));
+    const shared all = {c->m, work(c), c->maps, lu, r->y, t->to.X, timed, !timed && !c->maps->M && !c->sh->matfree,
+                        r->t, r->h, 1 / r->h};
+    for (int i = 0; i < s; i++) {
+        TRY(stage(known, n, c, i, &all, &x));
+        if (nq) TRY(quadrature(c, r, i, x.y, y1 + n, err + n));
     }
-    next_point(known, c, r, c->s, all.x.y, y1);
+    next_point(known, n, &all, s, x.y, y1);
     if (measured >= 0) TRY(ros_smooth_step(c, r, y1, measured));
     if (!t->estimate) return 0;
-    combine_known(known, n, err, NULL, 1, c->s, c->m->est.e, r->X);
+    combine_known(known, n, err, NULL, 1, s, c->m->est.e, r->X);
     return filter(c, r, err);
 }
 

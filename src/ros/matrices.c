@@ -14,9 +14,11 @@ static int held_matrix(stepper *c, const record *r)
 
 static int matrix_of_step(stepper *c, const record *r)
 {
-    costate_point x = point(c->maps, r->t, r->y);
     if (c->fac->h == r->h && c->fac->serial == r->jacobian) return 0;
-    if (c->lin.serial != r->jacobian) TRY(linearise(c->maps, r->jacobian, &x, c->w, &c->lin));
+    if (c->lin.serial != r->jacobian) {
+        costate_point x = point(c->maps, r->t, r->y);
+        TRY(linearise(c->maps, r->jacobian, &x, c->w, &c->lin));
+    }
     return shifts_factor(c->sh, &c->lin, r->h, &c->fac);
 }
 
