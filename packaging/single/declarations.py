@@ -8,7 +8,7 @@ from tokens import OPEN, closing, code, directives
 WORDS = {"typedef", "static", "extern", "inline", "const", "volatile", "_Noreturn", "_Thread_local", "restrict", "void",
          "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "_Complex"}
 TYPES = {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "_Complex"}
-INLINE, ATTRIBUTES = "INLINE", {"SINGLY"}                   # base/inline.h
+INLINE, ATTRIBUTES = "INLINE", {"SINGLY", "SHORT_LOOPS"}                   # base/inline.h
 TAGGED = {"struct", "union", "enum"}
 WITH_ARGUMENTS = {"__attribute__", "_Alignas", "__asm__"}
 

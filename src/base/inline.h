@@ -17,6 +17,14 @@
 #define SINGLY
 #endif
 
+/* Of functions for known n whose loops run over a part of n: gcc would make vectors of loops of two to seven numbers,
+   with a test of how many there are (10 % of a step of rodas4 for n = 8). */
+#if defined __GNUC__ && !defined __clang__
+#define SHORT_LOOPS __attribute__((optimize("no-tree-loop-vectorize")))
+#else
+#define SHORT_LOOPS
+#endif
+
 /* The largest n with functions of its own: with more unknowns the arithmetic costs more than what is around it. */
 enum { KNOWN = 8 };
 

@@ -163,19 +163,19 @@ INLINE void solve_transposed_4(int n, const double *A, const int *pivot, double 
 
 /* n: known, or rows */
 #define ROUTINES(name, parts, n)                                                                                \
-    static int factor_##name(int rows, const double *A, double *LU, int *pivot, double *diagonal)               \
+    LOOPS static int factor_##name(int rows, const double *A, double *LU, int *pivot, double *diagonal)         \
     {                                                                                                           \
         (void)rows;                                                                                             \
         return factor(parts, n, A, LU, pivot, diagonal);                                                        \
     }                                                                                                           \
-    static int decompose_##name(int rows, const LS_few_factors *f, double re, double im, const double *J,       \
-                                double *A)                                                                      \
+    LOOPS static int decompose_##name(int rows, const LS_few_factors *f, double re, double im, const double *J, \
+                                      double *A)                                                                \
     {                                                                                                           \
         if (!form(parts, n, re, im, J, A)) return FEW_NOT_FINITE;                                               \
         if (factor_##name(rows, A, f->LU, f->pivot, f->diagonal)) return FEW_DOUBTFUL;                          \
         return regular(parts, n, f->LU, f->diagonal) ? FEW_REGULAR : FEW_DOUBTFUL;                              \
     }                                                                                                           \
-    static int solve_##name(int rows, int nrhs, const double *A, const int *pivot, double *X)                   \
+    LOOPS static int solve_##name(int rows, int nrhs, const double *A, const int *pivot, double *X)             \
     {                                                                                                           \
         (void)rows;                                                                                             \
         for (int j = 0; j < nrhs; j++, X += parts * n) few_solve(parts, n, A, pivot, X);                        \
@@ -190,7 +190,11 @@ INLINE void solve_transposed_4(int n, const double *A, const int *pivot, double 
         return 0;                                                                                               \
     }
 #define BOTH(n) ROUTINES(real_##n, 1, n) ROUTINES(complex_##n, 2, n)
-BOTH(rows) BOTH(1) BOTH(2) BOTH(3) BOTH(4) BOTH(5) BOTH(6) BOTH(7) BOTH(8)
+#define LOOPS
+BOTH(rows)
+#undef LOOPS
+#define LOOPS SHORT_LOOPS
+BOTH(1) BOTH(2) BOTH(3) BOTH(4) BOTH(5) BOTH(6) BOTH(7) BOTH(8)
 #define BOTH_TRANSPOSED(n) TRANSPOSED(real_##n, 1, n) TRANSPOSED(complex_##n, 2, n)
 BOTH_TRANSPOSED(rows) BOTH_TRANSPOSED(1) BOTH_TRANSPOSED(2) BOTH_TRANSPOSED(3) BOTH_TRANSPOSED(4) BOTH_TRANSPOSED(5)
 BOTH_TRANSPOSED(6) TRANSPOSED(complex_7, 2, 7) TRANSPOSED(complex_8, 2, 8)

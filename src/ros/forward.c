@@ -186,7 +186,8 @@ INLINE int forward(size_t known, stepper *c, record *r, trial *t)
 }
 
 #define FORWARD(known) static int forward_n_##known(stepper *c, record *r, trial *t) { return forward(known, c, r, t); }
-FORWARD(0) FORWARD(1) SINGLY FORWARD(2) SINGLY FORWARD(3) FORWARD(4) FORWARD(5) FORWARD(6) FORWARD(7) FORWARD(8)
+FORWARD(0) FORWARD(1) SINGLY FORWARD(2) SINGLY FORWARD(3) SHORT_LOOPS FORWARD(4) SHORT_LOOPS FORWARD(5)
+SHORT_LOOPS FORWARD(6) SHORT_LOOPS FORWARD(7) SHORT_LOOPS FORWARD(8)
 
 int ros_forward(stepper *c, record *r, trial *t)
 {
