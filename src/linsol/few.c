@@ -30,25 +30,34 @@ INLINE int pivot_of(int parts, int n, int k, const double *a)
     return most == 0 ? -1 : p;
 }
 
+/* column k; 1: its pivot is 0 */
+INLINE int factor_column(int parts, int n, int k, const double *A, double *LU, int *pivot, double *diagonal)
+{
+    double *a = LU + parts * k * n, *u = diagonal + parts * k;
+    for (int i = 0; i < parts * n; i++) a[i] = A[parts * k * n + i];
+    for (int j = 0; j < k; j++)
+        if (pivot[j] != j + 1) number_exchange(parts, a + parts * j, a + parts * (pivot[j] - 1));
+    few_forward(parts, n, k, LU, a);
+    int p = pivot_of(parts, n, k, a);
+    if (p < 0) return 1;
+    pivot[k] = p + 1;
+    for (int j = 0; j <= k && p != k; j++)
+        number_exchange(parts, LU + parts * (j * n + k), LU + parts * (j * n + p));
+    for (int part = 0; part < parts; part++) { u[part] = a[parts * k + part]; a[parts * k + part] = 1 - part; }
+    divisor by = divisor_of(parts, u);
+    for (int i = k; i < n; i++) number_divide_by(parts, a + parts * i, &by);
+    return 0;
+}
+
 /* Unrolled, two rows take half as many instructions; compilers do not do so by themselves. */
 INLINE int factor(int parts, int n, const double *A, double *LU, int *pivot, double *diagonal)
 {
-#pragma GCC unroll 4
-    for (int k = 0; k < n; k++, A += parts * n) {
-        double *a = LU + parts * k * n, *u = diagonal + parts * k;
-        for (int i = 0; i < parts * n; i++) a[i] = A[i];
-        for (int j = 0; j < k; j++)
-            if (pivot[j] != j + 1) number_exchange(parts, a + parts * j, a + parts * (pivot[j] - 1));
-        few_forward(parts, n, k, LU, a);
-        int p = pivot_of(parts, n, k, a);
-        if (p < 0) return 1;
-        pivot[k] = p + 1;
-        for (int j = 0; j <= k && p != k; j++)
-            number_exchange(parts, LU + parts * (j * n + k), LU + parts * (j * n + p));
-        for (int part = 0; part < parts; part++) { u[part] = a[parts * k + part]; a[parts * k + part] = 1 - part; }
-        divisor by = divisor_of(parts, u);
-        for (int i = k; i < n; i++) number_divide_by(parts, a + parts * i, &by);
+    if (n > 4) {
+        for (int k = 0; k < n; k++) if (factor_column(parts, n, k, A, LU, pivot, diagonal)) return 1;
+        return 0;
     }
+#pragma GCC unroll 4
+    for (int k = 0; k < n; k++) if (factor_column(parts, n, k, A, LU, pivot, diagonal)) return 1;
     return 0;
 }
 
@@ -161,7 +170,7 @@ INLINE void solve_transposed_4(int n, const double *A, const int *pivot, double 
 
 /* ---- by size ---- */
 
-/* n: known, or rows */
+/* n: known, or rows; LOOPS: SHORT_LOOPS where it is known */
 #define ROUTINES(name, parts, n)                                                                                \
     LOOPS static int factor_##name(int rows, const double *A, double *LU, int *pivot, double *diagonal)         \
     {                                                                                                           \
