@@ -15,19 +15,20 @@ const double *erk_stage(const stepper *c, const record *r, int i, double *out)
     return out;
 }
 
-/* K_i <- the slope at x, M K_i = f */
-INLINE int slope(size_t n, stepper *c, trial *t, int i, const costate_point *x, double *K)
+/* K_i <- the slope at Y = Y_i, M K_i = f; x: a point of the step */
+INLINE int slope(size_t n, stepper *c, const record *r, trial *t, int i, const double *Y, costate_point *x)
 {
-    TRY(map_value_at(c->maps, &c->maps->rhs, x, K));
+    double *K = t->to.X + (size_t)i * n;
+    TRY(map_value_next(c->maps, &c->maps->rhs, x, erk_time(c, r, i), Y, K));
     TRY(mass_solve(c->sh, 0, 1, K));
     if (c->m->b[i] != 0) return 0;
     /* y+ may not show it, but the next step and dense output would; 0.2: how far an error test cuts a step at most */
     return cut_by(t, 0.2, space_finite(&c->maps->space, n, K));
 }
 
-INLINE int first_slope(size_t n, stepper *c, trial *t, const costate_point *x)
+INLINE int first_slope(size_t n, stepper *c, const record *r, trial *t, costate_point *x)
 {
-    if (!slope_is_known(t) || !(c->m->is & COSTATE_FSAL)) return slope(n, c, t, 0, x, t->to.X);
+    if (!slope_is_known(t) || !(c->m->is & COSTATE_FSAL)) return slope(n, c, r, t, 0, r->y, x);
     memcpy(t->to.X, t->before->X + (size_t)(c->s - 1) * n, n * sizeof *t->to.X);
     return 0;
 }
@@ -71,16 +72,13 @@ INLINE int forward(size_t known, stepper *c, record *r, trial *t)
     costate_point x = point(c->maps, r->t, y);
     for (int k = 0; k < c->nq; k++) { y1[n + (size_t)k] = y[n + (size_t)k]; err[n + (size_t)k] = 0; }
     t->newton = 0;
-    if (!t->started) TRY(first_slope(n, c, t, &x));
+    if (!t->started) TRY(first_slope(n, c, r, t, &x));
     t->started = 1;
     if (c->nq) TRY(quadrature(c, r, 0, y, y1 + n, err + n));
     for (int i = 1; i < s; i++) {
         double *Y = i == last ? y1 : a->Y;
         combine_known(known, n, Y, y, h, i, m->A + i * s, X);
-        x.t = erk_time(c, r, i);
-        x.y = Y;
-        point_side(c->maps, &x);
-        TRY(slope(n, c, t, i, &x, t->to.X + (size_t)i * n));
+        TRY(slope(n, c, r, t, i, Y, &x));
         if (c->nq) TRY(quadrature(c, r, i, Y, y1 + n, err + n));
     }
     if (last == s) combine_known(known, n, y1, y, h, s, m->b, X);
