@@ -2,8 +2,10 @@
 #ifndef COSTATE_BASE_INLINE_H
 #define COSTATE_BASE_INLINE_H
 
-/* Constants reach the loops of a function only where it is inlined, and compilers refuse that for large ones. */
-#ifdef __GNUC__
+/* Constants reach the loops of a function only where it is inlined, and compilers refuse that for large ones.  Builds
+   that check invariants are not for speed, and with a sanitizer's checks in all copies they would compile for minutes:
+   there compilers decide. */
+#if defined __GNUC__ && !defined COSTATE_INVARIANTS
 #define INLINE static inline __attribute__((always_inline))
 #else
 #define INLINE static inline
