@@ -22,9 +22,7 @@ PARTS = {"peers": swe.part_peers, "swe": swe.part_swe, "adj": swe.part_adj, "gro
          "papers": papers.part_papers, "trust": trust.part_trust, "auto": auto.part_auto,
          "model": model.part_model, "lanes": lanes.part_lanes, "wmethods": wmethods.part_wmethods,
          "python": python.part_python}
-WITHIN = {"wmethods"}                      # the end of another part, stiff; by its name alone
 WITHOUT_PEERS = {"papers", "trust", "model", "python"}
-
 
 
 def lines_of_run(run, part, seconds):
@@ -60,7 +58,7 @@ def main():
     kept = not QUICK and (not parts or "--add" in sys.argv)
     run, done = Runner(build, QUICK), {}
     print("\n".join(machine() + codes(run)))
-    for part in parts or [name for name in PARTS if name not in WITHIN]:
+    for part in parts or PARTS:
         start, used = time.time(), os.times().children_user
         rep = Report(run.out)
         PARTS[part](run, rep)

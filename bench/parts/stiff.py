@@ -3,7 +3,6 @@ from report.sweeps import (
     asked_of_peers, bdf, best_against, best_at, compete, gain_cells, ladder, preconditioned, QUICK, show, sweep, timed,
     tolerances)
 from report.tables import curve, front, time_at
-from parts.wmethods import part_wmethods
 
 
 def part_brusselator(run, rep):
@@ -69,7 +68,6 @@ def part_stiff(run, rep):
     own_work(run, rep)
     gradient_memory(run, rep)
     crossing(run, rep)
-    part_wmethods(run, rep)
 
 
 def against_cvodes(run, rep, table, what, error, limit):
