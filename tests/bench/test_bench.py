@@ -390,6 +390,8 @@ def test_other_codes_meet_auto_with_the_best_of_their_ways():
         lsoda = "4.00 | 4.00 to 4.00 | lsoda differences" if there else "- | - | -"
         assert rows == ["| lv | %s | 2.00 | 2.00 to 2.00 | cvodes adams | %s |" % (rtol, lsoda)
                         for rtol in ("1e-03", "1e-05")], rows
+        assert (["lv: auto, times faster than LSODA at its error at rtol %s >= 1: met (4)" % rtol
+                 for rtol in ("1e-03", "1e-05")] == report.targets[6:8]) == there, report.targets
         assert there == (not any("LSODA could not be built" in line for line in report.lines)), report.lines
 
 
