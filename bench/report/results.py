@@ -31,6 +31,7 @@ SHOWN = {                                                           # how the he
     "wmethods": "brusselator_1 64, gradient: times",
     "lanes": "Times as fast as one by one and dense, or (/own) one by one and own, with gradient"}
 TARGET = re.compile(r"(.*) ([<>]= \S+): (met|MISSED|not measured)(?: \((?:reached )?(\S+)\))?$")
+SECONDS = re.compile(r"([^;]*?)(?:, (\d+ s))?(;.*|$)")                 # of a line of a run: when, how long, with what
 AT_RTOL = re.compile(r",? (?:at )?rtol (\S+)")
 
 Part = collections.namedtuple("Part", "ran targets peers table")                # lines of Markdown, without the part
@@ -83,10 +84,13 @@ def written(parts):
     """the text of the file, of {name: Part}"""
     def rows(member):
         return "\n".join("| %s %s" % (name, row) for name, part in parts.items() for row in getattr(part, member))
-    same = {}
+    same = []                                                       # neighbours that ran alike: (line, names)
     for name, part in parts.items():
-        same.setdefault(part.ran, []).append(name)
-    ran = "\n".join("- %s: %s" % (", ".join(names), line) for line, names in same.items())
+        when, seconds, codes = SECONDS.match(part.ran).groups()
+        if not same or same[-1][0] != when + codes:
+            same.append((when + codes, []))
+        same[-1][1].append(name + " (%s)" % seconds if seconds else name)
+    ran = "\n".join("- %s: %s" % (", ".join(names), line) for line, names in same)
     tables = "\n\n".join(part.table for part in parts.values() if part.table)
     sections = {"Runs": ran, "Targets": TARGETS + "\n" + rows("targets"),
                 "costate beside other codes": PEERS + "\n" + rows("peers"), "Tables": tables}
@@ -101,4 +105,12 @@ def read(text):
         return [line.split(" ", 2)[2] for line in section.splitlines() if line.startswith("| %s |" % name)]
     shown = {re.match(r"### (\w+): ", table)[1]: table.strip() for table in re.split(r"(?m)^(?=### )", tables)[1:]}
     return {name: Part(line, rows(targets, name), rows(peers, name), shown.get(name, ""))
-            for names, line in re.findall(r"(?m)^- ([\w, ]+): (.*)$", ran) for name in names.split(", ")}
+            for name, line in runs_of(ran)}
+
+
+def runs_of(section):
+    """(part, line of its run with its seconds) of the section of runs, in which parts of equal runs share a line"""
+    for names, line in re.findall(r"(?m)^- ([\w, ()]+): (.*)$", section):
+        for name, seconds in re.findall(r"(\w+)(?: \((\d+ s)\))?(?:, |$)", names):
+            when, codes = re.match("([^;]*)(.*)", line).groups()
+            yield name, when + (seconds and ", " + seconds) + codes

@@ -78,11 +78,13 @@ def test_results_keep_what_is_of_each_part():
         with open(where, "w", encoding="utf-8") as file:
             file.write(before)
         report = reported(place, ("a: x at rtol 0.1", 0.5), ("a: x at rtol 0.2", 2), ("b: x", None), ("y", 0.25))
-        bench.keep(where, {"bvp": (["now", "here"], report)})
+        bench.keep(where, {"bvp": (["now, 3 s", "here"], report)})
         with open(where, encoding="utf-8") as file:
-            after = results.read(file.read())
+            after = file.read()
+    assert "\n- bvp (3 s): now; here\n" in after
+    after = results.read(after)
     before = results.read(before)
-    assert after.pop("bvp") == results.Part("now; here", [
+    assert after.pop("bvp") == results.Part("now, 3 s; here", [
         "| x | <= 1 | a: 0.5 at 0.1, **2** at 0.2; b: not measured |", "| y | <= 1 | 0.25 |"], [
         "| p | gauss4 or gauss5 | SciPy | 0.50 (0.25 to 1.00), 0.25 (0.25 to 0.25) |"],
         "### bvp: Intervals of the last mesh, tolerance\n\n```\nN\n7\n```"), after
