@@ -1,23 +1,24 @@
-"""wmethods.py - W-methods whose matrix is the preconditioner, and CVODES with the same ones."""
-from report.sweeps import asked_of_peers, bdf, best_at, gain_cells, ladder, preconditioned, QUICK, show, sweep
+"""wmethods.py - W-methods whose matrix is the preconditioner, and CVODES with the same ones; in one turn."""
+from report.sweeps import (
+    asked_of_peers, bdf, best_at, gain_cells, ladder, preconditioned, QUICK, show, STABILISED, sweep)
 
 OWN = {"adi": ("w6s4os adi",), "multigrid": ("w6s4os multigrid", "w6s4os multigrid 2", "w6s4os multigrid 3")}
 MULTIGRID, ADI = ("--precondition", "multigrid"), ("--precondition", "adi")
 
-# problem, size, its size in --quick, whether rows are long: one turn, fewer ways of CVODES
+# problem, size, its size in --quick, whether rows are long: fewer ways of CVODES
 GRIDS = [("brusselator_1", 64, 24, 0), ("heat2d", 128, 32, 0), ("brusselator_10", 64, 24, 0),
          ("combustion_10", 64, 24, 0), ("brusselator_100", 64, 24, 1), ("cube", 64, 12, 1),
          ("combustion_20", 64, 24, 0)]
 
 
-def ours(large):
-    """entries of a sweep; those of ROCK4 and ARK436 are no targets here"""
+def ours(mode, large):
+    """entries of a sweep; those of stabilised methods and ARK436 are no targets here"""
     looser = ladder((2, 3, 4, 5, 6) if large else (2, 3, 4, 5, 6, 7))
     tight = ladder((7, 8) if large else (8, 9)) * (not QUICK)
     ways = [(ADI, " adi", tight), (MULTIGRID, " multigrid", tight[:1 - large])]
     ways += [(MULTIGRID + ("--cycles", k), " multigrid " + k, tight[:2 - large]) for k in "23"]
     return [("costate:w6s4os", "preconditioner", flags, name, looser + more) for flags, name, more in ways] + [
-        ("costate:rock4", "auto", (), "", looser)] + [
+        ("costate:" + STABILISED[mode], "auto", (), "", looser)] + [
         ("costate:ark436", "gmres", MULTIGRID + ("--krylov-tol", repr(tol)), " multigrid", [tol]) for tol in looser]
 
 
@@ -47,7 +48,7 @@ def part_wmethods(run, rep):
 
 def one_problem(run, rep, problem, size, mode, error, large):
     what = "%s %d, %s" % (problem, size, "forward" if mode == "forward" else "gradient")
-    table = sweep(run, ours(large) + theirs(run, mode, large), problem, None, mode=mode, size=size, once=large == 1,
+    table = sweep(run, ours(mode, large) + theirs(run, mode, large), problem, None, mode=mode, size=size, once=True,
                   repeat=1, budget=0.1)
     named = {name.replace(" preconditioner", ""): rows for name, rows in table.items()}
     show(rep, what + ": the preconditioner as the matrix", named, "wmethods_%s_%d_%s" % (problem, size, mode), error)

@@ -22,7 +22,8 @@ PEERS = "| part | problem | costate | other code | time / the other's, equal err
 SHOWN = {                                                           # how the heading of a part's table begins
     "peers": "What CVODES was given", "swe": "Shallow water 40 x 40: one tangent",
     "adj": "Shallow water 40 x 40, rtol 1e-6", "growth": "Growth", "small": "Small stiff systems, equal error of y",
-    "counts": "Small systems, a step", "brusselator": "2-D Brusselator 128", "stiff": "rock4: the library's own work",
+    "counts": "Small systems, a step", "brusselator": "2-D Brusselator 128",
+    "stiff": "rock4, rkc2: the library's own work",
     "direct": "brusselator_1 64, gradient: times", "inexact": "brusselator_1 64, gradient, krylov_tol = rtol: times",
     "dae": "heat_dae 40, klu, gradient: times", "hybrid": "Hysteresis", "second": "Shallow water, rtol 1e-6",
     "bvp": "Intervals of the last mesh", "scale": "Shallow water, a gradient by checkpoints",

@@ -93,6 +93,7 @@ def ratio(row):
 
 
 ASKED = (1e-4, 1e-6, 1e-8)                      # of CVODES
+STABILISED = {"forward": "rock4", "adj": "rkc2"}         # with a tape the degree of rock4 is at most 13
 
 
 def ladder(exponents):
