@@ -99,7 +99,9 @@ def peers_of(run):
 def codes(run, raced=True):
     """raced: 0: the parts that were run have no peers"""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    commit = first_line("git", "-C", root, "describe", "--always", "--dirty", "--exclude", "*") or "(no commit)"
+    commit = first_line("git", "-C", root, "describe", "--always", "--exclude", "*") or "(no commit)"
+    if first_line("git", "-C", root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/RESULTS.md"):
+        commit += "-dirty"                                 # but for what earlier parts of the same run have added
     return ["costate %s: %s" % (commit, compiled(run.build, "costate"))] + (peers_of(run) if raced else []) + [
         "callbacks and preconditioners of all codes: %s" % compiled(run.build, "problems"),
         "BLAS of all codes: %s; OPENBLAS_NUM_THREADS=%s, OPENBLAS_CORETYPE=%s" % (
