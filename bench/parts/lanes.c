@@ -217,6 +217,7 @@ static int filled(int small)
     const lane_case *c = pollution_case();
     int turns = small ? 1 : TURNS, lanes = costate_lanes();
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        if (2 * counts[i] < lanes) continue;                            /* so few are run one by one */
         lane_members m = lane_members_of(c, counts[i]);
         for (int gradient = 0; gradient < 2; gradient++) {
             double ratio[TURNS];
