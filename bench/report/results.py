@@ -112,6 +112,6 @@ def read(text):
 def runs_of(section):
     """(part, line of its run with its seconds) of the section of runs, in which parts of equal runs share a line"""
     for names, line in (re.fullmatch(r"- ([\w, ()]+): (.*)", x).groups() for x in section.strip().splitlines()):
+        when, codes = re.match("([^;]*)(.*)", line).groups()
         for name, seconds in re.findall(r"(\w+)(?: \((\d+ s)\))?(?:, |$)", names):
-            when, codes = re.match("([^;]*)(.*)", line).groups()
             yield name, when + (seconds and ", " + seconds) + codes
