@@ -105,9 +105,19 @@ def test_processor_seconds():
 
 def test_long_programs_are_named():
     usual, (name, (allowed, reason)) = budget.read()["program"], next(iter(budget.read()["programs"].items()))
-    assert list(budget.too_long({"test_other": 1.4 * usual, name: 1.4 * allowed})) == []
-    other, long = budget.too_long({"test_other": 1.6 * usual, name: 1.6 * allowed})
-    assert "test_other takes" in other and name + " takes" in long, (other, long)
+    for slow in (1, 1.7):
+        assert list(budget.too_long({"test_other": 1.4 * slow * usual, name: 1.4 * slow * allowed}, slow)) == []
+        other, long = budget.too_long({"test_other": 1.6 * slow * usual, name: 1.6 * slow * allowed}, slow)
+        assert "test_other takes" in other and name + " takes" in long, (other, long)
+
+
+def test_a_slow_machine():
+    """a compiler that works three times as long; loads come and go"""
+    fast = budget.slowness()
+    budget.COPIES *= 3
+    slow = budget.slowness()
+    budget.COPIES //= 3
+    assert fast >= 1 and slow > 1.2 * fast, (fast, slow)
 
 
 def test_every_exception_has_a_reason_and_is_needed():
@@ -129,14 +139,14 @@ def ends(name):
 def test_sections():
     table = budget.read()["sections"]
     name = next(iter(table))
-    lines = ["%s\t10\t%g\n" % (name, share * table[name]) for share in (1.4, 1.6)]
-    found = list(budget.sections([*lines, "another\t1\t1\n"]))
-    assert [bool(row[4]) for row in found] == [False, True, True], found
+    lines = ["%s\t10\t%g\t%g\n" % (name, share * slow * table[name], slow) for slow in (1, 2) for share in (1.4, 1.6)]
+    found = list(budget.sections([*lines, "another\t1\t1\t1\n"]))
+    assert [bool(row[5]) for row in found] == [False, True, False, True, True], found
     with tempfile.TemporaryDirectory() as place:
         path = os.path.join(place, "sections")
         for seconds, wrong in ((0.1, False), (1e6, True)):
             with open(path, "w", encoding="utf-8") as file:
-                file.write("%s\t10\t%g\n" % (name, seconds))
+                file.write("%s\t10\t%g\t1\n" % (name, seconds))
             assert budget.main(path) == wrong
 
 
