@@ -8,8 +8,8 @@
 
    so that nearly all arithmetic is that of products of matrices.  These are computed in tiles of rows and four columns
    whose sums stay in registers.  Each element is the same chain of subtractions in every version of the tiles, so that
-   results do not depend on the registers of the processor.  Bands are factored column by column.  The condition is
-   estimated by N. J. Higham's method (ACM Trans. Math. Softw. 14 (1988) 381).
+   results do not depend on the registers of the processor.  The condition is estimated by N. J. Higham's method (ACM
+   Trans. Math. Softw. 14 (1988) 381).
 
    Complex numbers are pairs (re, im).  parts, the doubles of a number, is a constant where the functions are inlined.
    Row and column numbers are int, as in LAPACK; places in arrays are size_t. */
@@ -314,68 +314,6 @@ static inline void solve_columns(int parts, const char *trans, int n, int count,
     }
 }
 
-/* ---- bands: A(i, j) is in row lower + upper + i - j of column j; U has lower + upper diagonals above its own ---- */
-
-static inline int band_lu(int parts, int n, int lower, int upper, double *A, int lda, int *pivot)
-{
-    int info = 0, wide = lower + upper, last = 0;       /* last: the last column that an exchange has filled */
-    for (int k = 0; k < n; k++) {
-        int below = lower < n - 1 - k ? lower : n - 1 - k;
-        double *a = at(parts, A, lda, wide, k);
-        int p = largest(parts, below + 1, a);
-        pivot[k] = k + p + 1;
-        if (number_is_zero(parts, a + parts * p)) {
-            if (!info) info = k + 1;
-            continue;
-        }
-        int reach = k + upper + p < n - 1 ? k + upper + p : n - 1;
-        if (reach > last) last = reach;
-        if (p) for (int j = k; j <= last; j++)
-            number_exchange(parts, at(parts, A, lda, wide + k - j, j), at(parts, A, lda, wide + k + p - j, j));
-        divide_column(parts, below, a, a + parts);
-        for (int j = k + 1; j <= last; j++) {
-            double *u = at(parts, A, lda, wide + k - j, j);
-            subtract_column(parts, below, u, a + parts, u + parts);
-        }
-    }
-    return info;
-}
-
-static inline void band_solve(int parts, int n, int lower, int upper, const double *A, int lda, const int *pivot,
-                              double *x)
-{
-    int wide = lower + upper;
-    for (int k = 0; k < n; k++) {
-        int below = lower < n - 1 - k ? lower : n - 1 - k;
-        if (pivot[k] - 1 != k) number_exchange(parts, x + parts * k, x + parts * (pivot[k] - 1));
-        subtract_column(parts, below, x + parts * k, in(parts, A, lda, wide + 1, k), x + parts * (k + 1));
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        int above = wide < k ? wide : k;
-        number_divide(parts, x + parts * k, in(parts, A, lda, wide, k));
-        subtract_column(parts, above, x + parts * k, in(parts, A, lda, wide - above, k), x + parts * (k - above));
-    }
-}
-
-static inline void band_solve_transposed(int parts, int n, int lower, int upper, const double *A, int lda,
-                                         const int *pivot, double *x)
-{
-    int wide = lower + upper;
-    double sum[2];
-    for (int k = 0; k < n; k++) {
-        int above = wide < k ? wide : k;
-        product(parts, above, in(parts, A, lda, wide - above, k), x + parts * (k - above), sum);
-        for (int l = 0; l < parts; l++) x[parts * k + l] -= sum[l];
-        number_divide(parts, x + parts * k, in(parts, A, lda, wide, k));
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        int below = lower < n - 1 - k ? lower : n - 1 - k;
-        product(parts, below, in(parts, A, lda, wide + 1, k), x + parts * (k + 1), sum);
-        for (int l = 0; l < parts; l++) x[parts * k + l] -= sum[l];
-        if (pivot[k] - 1 != k) number_exchange(parts, x + parts * k, x + parts * (pivot[k] - 1));
-    }
-}
-
 /* ---- the condition ---- */
 
 /* x <- U^-1 L^-1 x, or transposed: without exchanges, which only permute the columns of A^-1 */
@@ -451,46 +389,6 @@ void LS_zgetrs(const char *trans, const int *n, const int *nrhs, const double *A
     (void)length;
     *info = 0;
     solve_columns(2, trans, *n, *nrhs, A, *lda, pivot, B, *ldb);
-}
-
-void LS_dgbtrf(const int *m, const int *n, const int *kl, const int *ku, double *A, const int *lda, int *pivot,
-               int *info)
-{
-    (void)m;
-    *info = band_lu(1, *n, *kl, *ku, A, *lda, pivot);
-}
-
-void LS_zgbtrf(const int *m, const int *n, const int *kl, const int *ku, double *A, const int *lda, int *pivot,
-               int *info)
-{
-    (void)m;
-    *info = band_lu(2, *n, *kl, *ku, A, *lda, pivot);
-}
-
-static inline void band_columns(int parts, const char *trans, int n, int lower, int upper, int count, const double *A,
-                                int lda, const int *pivot, double *B, int ldb)
-{
-    for (int j = 0; j < count; j++) {
-        double *x = at(parts, B, ldb, 0, j);
-        if (*trans == 'N') band_solve(parts, n, lower, upper, A, lda, pivot, x);
-        else band_solve_transposed(parts, n, lower, upper, A, lda, pivot, x);
-    }
-}
-
-void LS_dgbtrs(const char *trans, const int *n, const int *kl, const int *ku, const int *nrhs, const double *A,
-               const int *lda, const int *pivot, double *B, const int *ldb, int *info, size_t length)
-{
-    (void)length;
-    *info = 0;
-    band_columns(1, trans, *n, *kl, *ku, *nrhs, A, *lda, pivot, B, *ldb);
-}
-
-void LS_zgbtrs(const char *trans, const int *n, const int *kl, const int *ku, const int *nrhs, const double *A,
-               const int *lda, const int *pivot, double *B, const int *ldb, int *info, size_t length)
-{
-    (void)length;
-    *info = 0;
-    band_columns(2, trans, *n, *kl, *ku, *nrhs, A, *lda, pivot, B, *ldb);
 }
 
 /* of the sum norm; work: 2n */

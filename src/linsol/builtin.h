@@ -6,8 +6,6 @@
 
 lapack_getrf LS_dgetrf, LS_zgetrf;
 lapack_getrs LS_dgetrs, LS_zgetrs;
-lapack_gbtrf LS_dgbtrf, LS_zgbtrf;
-lapack_gbtrs LS_dgbtrs, LS_zgbtrs;
 lapack_gecon LS_dgecon;             /* of the sum norm */
 lapack_getc2 LS_dgetc2;
 lapack_gesc2 LS_dgesc2;

@@ -16,10 +16,6 @@
 #define zgetrf_ LS_zgetrf
 #define dgetrs_ LS_dgetrs
 #define zgetrs_ LS_zgetrs
-#define dgbtrf_ LS_dgbtrf
-#define zgbtrf_ LS_zgbtrf
-#define dgbtrs_ LS_dgbtrs
-#define zgbtrs_ LS_zgbtrs
 #define dgetc2_ LS_dgetc2
 #define dgesc2_ LS_dgesc2
 #else

@@ -112,12 +112,13 @@ def test_long_programs_are_named():
 
 
 def test_a_slow_machine():
-    """a compiler that works three times as long; loads come and go"""
+    """a file of one function takes no longer anywhere; twice the file is as a machine that is half as fast"""
+    copies, budget.COPIES = budget.COPIES, 1
     fast = budget.slowness()
-    budget.COPIES *= 3
+    budget.COPIES = 2 * copies
     slow = budget.slowness()
-    budget.COPIES //= 3
-    assert fast >= 1 and slow > 1.2 * fast, (fast, slow)
+    budget.COPIES = copies
+    assert fast == 1 and slow > 1, (fast, slow)
 
 
 def test_every_exception_has_a_reason_and_is_needed():

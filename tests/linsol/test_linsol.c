@@ -11,6 +11,7 @@
 
 #include "alloc.h"
 #include "linsol/backends.h"
+#include "linsol/band_lu.h"
 #include "linsol/ls.h"
 #include "patterns.h"
 
@@ -1059,6 +1060,46 @@ static void lapack_counts(void **state)
     big_pattern_free(p);
 }
 
+/* Up to 32 diagonals off the main one are factored by band_lu.c, whose last bits are not those of LAPACK. */
+static void widths(void **state)
+{
+    enum { n = 60, lower = 16 };
+    static int col[n + 1], row[n * n], pivot[n];
+    static double A[n * n], inverse[n], x[n], y[n];
+    const costate_pattern p = { n, col, row };
+    (void)state;
+    for (int upper = 16; upper <= 17; upper++) {
+        int rows = 2 * lower + upper + 1, nnz = 0;
+        double *LU = calloc((size_t)(rows * n), sizeof *LU);
+        LS_band_lu lu = { 1, n, lower, upper, LU, inverse, pivot };
+        void *self;
+        assert_non_null(LU);
+        for (int j = 0; j < n; j++) {
+            x[j] = y[j] = uniform();
+            for (int i = 0; i < n; i++) {
+                if (i - j > lower || j - i > upper) continue;
+                row[nnz] = i;
+                LU[lower + upper + i - j + j * rows] = A[nnz++] = uniform();
+            }
+            col[j + 1] = nnz;
+        }
+        assert_int_equal(LS_band.init(&self, n, &p, 0, NULL), COSTATE_LS_OK);
+        assert_int_equal(LS_band.factor(self, A), COSTATE_LS_OK);
+        assert_int_equal(LS_band.solve(self, 0, 1, x), COSTATE_LS_OK);
+        assert_int_equal(LS_band_factor(&lu), 0);
+        LS_band_solve(&lu, 0, 1, y);
+#ifdef COSTATE_BUILTIN_LAPACK
+        int own = 1;
+#else
+        int own = upper == 16;
+#endif
+        assert_int_equal(!memcmp(x, y, sizeof x), own);
+        for (int i = 0; i < n; i++) assert_true(fabs(x[i] - y[i]) <= 1e-11 * (1 + fabs(x[i])));
+        LS_band.free(self);
+        free(LU);
+    }
+}
+
 /* An analysis leaves the program's random numbers alone. */
 static void no_traces(void **state)
 {
@@ -1089,7 +1130,7 @@ int main(void)
         cmocka_unit_test(pattern_faults), cmocka_unit_test(bad_arguments), cmocka_unit_test(multiply),
         cmocka_unit_test(users_own),      cmocka_unit_test(choice),        cmocka_unit_test(no_memory),
         cmocka_unit_test(dissection),     cmocka_unit_test(no_traces),     cmocka_unit_test(sparse_counts),
-        cmocka_unit_test(lapack_counts),
+        cmocka_unit_test(lapack_counts),  cmocka_unit_test(widths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
