@@ -14,7 +14,8 @@ static inline int is_stabilised(const costate *c) { return c->st.method->of && e
    differentiated: its steps will have derivatives. */
 int rule_begin(costate *, const costate_tape *on, int warm, int differentiated);
 int rule_first(costate *, const run *);                 /* its first step has been proposed, but not tried */
-int rule_step(costate *, const run *, double err);      /* after an accepted step and the proposal of the next */
+/* after an accepted step and the proposal of the next, which it may shorten */
+int rule_step(costate *, run *, double err);
 void rule_event(costate *);                             /* an event has changed the state, or f */
 static inline int rule_changes(const costate *c) { return c->rule.next != c->st.at; }
 int rule_change(costate *, double *h);                  /* selects the next member; *h <- its first step */

@@ -37,8 +37,7 @@ static int stage_estimate_of(costate *c, const record *r, double *z)
     return 0;
 }
 
-/* how much this step counts towards a stiff one; proposed: the next one by its error */
-int stiffness_flags(costate *c, const record *r, double proposed, int *count)
+int stiffness_flags(costate *c, const record *r, double proposed, int *count, double *stable)
 {
     const composite_member *m = entry(c, c->st.at);
     const spectrum *s = &c->st.spectrum;
@@ -47,6 +46,7 @@ int stiffness_flags(costate *c, const record *r, double proposed, int *count)
     int capped = known && s->longest > 0 && h >= 0.99 * s->longest;
     TRY(stage_estimate_of(c, r, &z));
     *count = z > settled ? FLAG : 0;
+    *stable = z > 0 ? fmax(m->real / z, c->o.fac_min) * h : HUGE_VAL;
     if (!known) return 0;
     z = h * stiffness_rho(c);
     if (s->waves && (z > m->waves || capped)) *count = WAVE;

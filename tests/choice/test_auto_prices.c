@@ -217,8 +217,8 @@ static void tried(void **state)
                 result r = ran(w, sooner ? 12 : 3, pow(10, -k), NULL, 0);
                 double most = 1.2 * 8 * (3 * r.lu + 10 * r.solve + 20);
                 long stiff = r.count.member_steps[RADAU2A] + r.count.member_steps[RADAU2A5];
-                int right = sooner ? stabilised(&r) < 10 : stabilised(&r) > 50 && (double)r.count.f < most;
-                if (!right || stiff < 4 || stiff > 16)
+                int right = sooner ? stabilised(&r) < 12 : stabilised(&r) > 50 && (double)r.count.f < most;
+                if (!right || stiff < 4 || stiff > 20)
                     fail_msg("seed %u, 1e-%d: %ld stabilised and %ld stiff steps", seed, k, stabilised(&r), stiff);
             }
     free(w);

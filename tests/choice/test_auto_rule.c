@@ -259,8 +259,8 @@ static void first_explicit_step(void **state)
     assert_true(bounded > 0);
 }
 
-/* rho comes from the Jacobian of the step: products are counted in power, and none is by the user's tangent.  Explicit
-   steps are far from cheaper here, so that every eighth step is enough. */
+/* rho comes from the Jacobian of the step: products are counted in power, and none is by the user's tangent.  Where
+   steps are long, explicit ones are far from cheaper, so that every eighth step is enough. */
 static void costs_no_evaluation(void **state)
 {
     const linear s = {.a = 1e4};
@@ -268,16 +268,20 @@ static void costs_no_evaluation(void **state)
     (void)state;
     costate_options o = at(1e-6);
     o.members = "bs54 radau2a";
-    const seen *x = run_of("auto", &P, 20, o);
-    int stiff = 0, measured = 0;
+    const seen *x = run_of("auto", &P, 60, o);
+    int since = 0, rarely = 0, calm = 0;
     for (int i = 1; i < x->count; i++) {
         assert_true(is_stiff(x->member[i]) || !is_stiff(x->member[i - 1]));     /* explicit steps take more work */
         if (!is_stiff(x->member[i - 1])) continue;
         assert_int_equal(x->tangents[i], x->tangents[i - 1]);
-        measured += x->power[i] > x->power[i - 1];
-        stiff++;
+        calm = x->h[i - 1] > 0.1 ? calm + 1 : 0;                                /* work is that of five steps */
+        since++;
+        if (x->power[i] == x->power[i - 1]) continue;
+        if (calm >= since + 5) assert_int_equal(since, 8);
+        rarely += calm >= since + 5;
+        since = 0;
     }
-    assert_true(stiff > 30 && measured >= stiff / 8 - 1 && measured <= stiff / 8 + 2);
+    assert_true(rarely > 1);
 }
 
 /* ---- the order of Radau methods ---- */
@@ -475,24 +479,102 @@ static void stays_stiff(void **state)
     }
 }
 
-/* Two of the seven stars nearly meet, which looks stiff for a while.  Stiff members stay in a run with a tape where
-   they damp fast modes (test_default_method), but not where taking one was a mistake. */
+/* ---- explicit steps that are too long ---- */
+
+static int robertson(const costate_point *x, double *f, void *ctx)
+{
+    const double *y = x->y;
+    f[0] = -0.04 * y[0] + 1e4 * y[1] * y[2];
+    f[2] = 3e7 * y[1] * y[1];
+    f[1] = -f[0] - f[2];
+    return (void)ctx, 0;
+}
+
+static int robertson_jac(const costate_point *x, double *J, void *ctx)
+{
+    const double *y = x->y, of_1[] = {1e4 * y[2], -1e4 * y[2] - 6e7 * y[1], 6e7 * y[1]};
+    memcpy(J + 3, of_1, sizeof of_1);
+    J[0] = -0.04; J[1] = 0.04; J[2] = 0;
+    J[6] = 1e4 * y[1]; J[7] = -J[6]; J[8] = 0;
+    return (void)ctx, 0;
+}
+
+/* Where y_1, of 4e-5, is left below zero, no step leads back: explicit steps of up to three times the stable length did
+   that in three of a hundred such runs.  J at the start says nothing of the fast mode.  y_0(40): by radau2a7, with rtol
+   = 1e-13. */
+static void robertson_at_all_tolerances(void **state)
+{
+    (void)state;
+    for (int products = 0; products < 2; products++)
+        for (int i = 0; i <= 30; i++)
+            for (int j = 0; j <= 20; j++) {
+                const costate_problem P = {.n = 3, .rhs = {.value = robertson},
+                                           .jac = products ? robertson_jac : NULL};
+                costate_options o = {.rtol = pow(10, -2 - 0.2 * i), .atol = pow(10, -6 - 0.25 * j)};
+                costate *c = costate_new(costate_method_find("auto"), &P, &o);
+                double y[] = {1, 0, 0};
+                CHECK_OK(c, costate_integrate(c, 0, 40, y, NULL, NULL));
+                assert_true(fabs(y[0] - 0.71582706881) < o.rtol + o.atol);
+                costate_free(c);
+            }
+}
+
+static int jumps(const costate_point *x, double *f, void *ctx)
+{
+    f[0] = x->y[0] < x->p[0] ? 1 : 2;
+    return (void)ctx, 0;
+}
+
+/* Round-off puts the last two stages on either side of the jump: that says nothing of the next step.  None is shorter
+   than hmin. */
+static void jump_between_stages(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 1600; k++) {
+        double h0 = 0.3 + k / 2 / 8000.0, at = h0 + (k / 2 % 8 - 4) * DBL_EPSILON / 4, y[] = {0};
+        const costate_problem P = {.n = 1, .np = 1, .rhs = {.value = jumps}};
+        const costate_options o = {.rtol = 1, .atol = 1, .h0 = h0, .hmin = k % 2 ? 0.1 : 0};
+        costate *c = costate_new(costate_method_find("auto"), &P, &o);
+        CHECK_OK(c, costate_integrate(c, 0, 1, y, &at, NULL));
+        const costate_stats *s = costate_get_stats(c);
+        assert_true(s->accepted < 6 && s->member_steps[BS54] == s->accepted);
+        costate_free(c);
+    }
+}
+
+typedef struct { costate *c; int steps; } mistake;
+
+static int looks_stiff(const costate_step *s, void *ctx)
+{
+    mistake *m = ctx;
+    (void)s;
+    if (++m->steps == 60) m->c->rule.flagged = 15 * FLAG;
+    return 0;
+}
+
+/* Seven stars, of which two nearly meet, are not taken for stiff at any tolerance.  Stiff members stay in a run with a
+   tape where they damp fast modes (test_default_method), but not where taking one was a mistake. */
 static void mistaken(void **state)
 {
     ivp x = {.own = NULL};
     (void)state;
     assert_int_equal(ivp_pleiades(&x, 0), COSTATE_OK);
-    for (int taped = 0; taped < 2; taped++) {
-        const costate_options o = {.rtol = 1e-3, .atol = 1e-3};
+    for (int k = 0; k < 8; k++) {
+        int taped = k % 2, mistakes = k / 2 == 0;
+        mistake m = {.c = NULL};
+        costate_options o = {.rtol = pow(10, -k / 2 - 3), .atol = pow(10, -k / 2 - 3)};
+        if (mistakes) { o.on_step = looks_stiff; o.on_step_ctx = &m; }
         costate *c = costate_new(costate_method_find("auto"), &x.P, &o);
         costate_tape *tape = taped ? costate_tape_new() : NULL;
+        m.c = c;
         double y[28];
         assert_int_equal(x.P.n, 28);
         memcpy(y, x.y0, sizeof y);
         CHECK_OK(c, costate_integrate(c, 0, x.t1, y, x.p, tape));
         int stiff = 0;
-        for (int k = 0; k < 7; k++) if (is_stiff(k)) stiff += (int)costate_get_stats(c)->member_steps[k];
-        if (!(stiff > 0 && stiff < 12)) fail_msg("%d stiff steps, taped %d", stiff, taped);
+        for (int i = 0; i < 7; i++) if (is_stiff(i)) stiff += (int)costate_get_stats(c)->member_steps[i];
+        if (!(mistakes ? stiff > 0 && stiff < 12 : stiff == 0))
+            fail_msg("%d stiff steps, taped %d, rtol %g", stiff, taped, o.rtol);
         costate_tape_free(tape);
         costate_free(c);
     }
@@ -702,6 +784,7 @@ int main(void)
         cmocka_unit_test(lowered), cmocka_unit_test(failed_tries),
         cmocka_unit_test(begins), cmocka_unit_test(stiff_ones), cmocka_unit_test(without_products),
         cmocka_unit_test(fixed_is_stiff), cmocka_unit_test(stays_stiff), cmocka_unit_test(mistaken),
+        cmocka_unit_test(robertson_at_all_tolerances), cmocka_unit_test(jump_between_stages),
         cmocka_unit_test(by_stages_alone), cmocka_unit_test(too_stiff), cmocka_unit_test(nearly_stable),
         cmocka_unit_test(named),
         cmocka_unit_test(calibrated),
