@@ -6,7 +6,7 @@
 /* Prices in evaluations of f, which is thought to take 4 operations for each unknown and one for each entry of J.  A
    multiplication with its addition is two operations.  Each entry of the factors of a band or of a sparse matrix takes
    PER_ENTRY more in a factorisation, and PER_SOLVE in a solution, because it is found by its index.  Measured
-   factorisations in evaluations of f, with the price in brackets: band with 100 and 1000 unknowns 56 (28) and 28 (28);
+   factorisations in evaluations of f, with the price in brackets: band with 100 and 1000 unknowns 27 (28) and 27 (28);
    KLU on networks of 60 and 109 unknowns 86 (50) and 123 (60), on grids in two dimensions with 288, 400, 800 and 1600
    unknowns 147 (212), 55 (83), 347 (484) and 126 (149); UMFPACK on grids with 2048 and 8192 unknowns 1140 (767) and
    1042 (2313).  LEAST: what small systems take (docs/explanation/choosing.md). */
