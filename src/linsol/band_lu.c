@@ -25,18 +25,6 @@ INLINE void subtract(int parts, int count, const double *a, const double *column
     for (int i = 0; i < count; i++) number_subtract(parts, x + parts * i, column + parts * i, a);
 }
 
-/* the row, from the diagonal on, of the largest of count numbers */
-INLINE int largest(int parts, int count, const double *a)
-{
-    int found = 0;
-    double most = number_size(parts, a);
-    for (int i = 1; i < count; i++) {
-        double size = number_size(parts, a + parts * i);
-        if (size > most) { most = size; found = i; }
-    }
-    return found;
-}
-
 INLINE int factor(int parts, const LS_band_lu *b)
 {
     int n = b->n, wide = b->lower + b->upper, rows = wide + b->lower + 1;
@@ -44,7 +32,7 @@ INLINE int factor(int parts, const LS_band_lu *b)
     for (int k = 0; k < n; k++) {
         int below = least(b->lower, n - 1 - k);
         double *a = entry(parts, b, wide, k), *inverse = b->inverse + parts * k;
-        int p = largest(parts, below + 1, a);
+        int p = largest_number(parts, below + 1, a);
         b->pivot[k] = k + p + 1;
         if (number_size(parts, a + parts * p) < 4 / DBL_MAX) return k + 1;          /* 0, or its inverse overflows */
         int reach = least(k + b->upper + p, n - 1);

@@ -213,25 +213,13 @@ static inline void exchange_rows(int parts, int n, double *A, int lda, int from,
 
 /* ---- LU ---- */
 
-/* the row of the largest of n numbers; the first of equal ones.  NaN is taken only if it comes first */
-static inline int largest(int parts, int n, const double *x)
-{
-    int found = 0;
-    double most = number_size(parts, x);
-    for (int i = 1; i < n; i++) {
-        double this = number_size(parts, x + parts * i);
-        if (this > most) most = this, found = i;
-    }
-    return found;
-}
-
 /* Pivots are counted from the first row of A, beginning with 1; 0, or 1 + the first column without a pivot */
 static inline int narrow_lu(int parts, int m, int n, double *A, int lda, int *pivot)
 {
     int info = 0;
     for (int k = 0; k < n && k < m; k++) {
         double *a = at(parts, A, lda, k, k);
-        int p = k + largest(parts, m - k, a);
+        int p = k + largest_number(parts, m - k, a);
         pivot[k] = p + 1;
         if (number_is_zero(parts, at(parts, A, lda, p, k))) {
             if (!info) info = k + 1;
@@ -352,7 +340,7 @@ static double norm_of_inverse(int n, const double *A, int lda, double *x)
         norm = sum;
         for (int i = 0; i < n; i++) z[i] = x[i] >= 0 ? 1 : -1;
         solve_triangles(n, A, lda, 1, z);
-        int next = largest(1, n, z);
+        int next = largest_number(1, n, z);
         if (next == corner) break;
         corner = next;
         for (int i = 0; i < n; i++) x[i] = i == corner;
@@ -441,7 +429,7 @@ void LS_dgetc2(const int *order, double *A, const int *lda, int *rows, int *colu
     for (int k = 0; k < n; k++) {
         int row = k, column = k;
         for (int j = k; j < n; j++) {
-            int i = k + largest(1, n - k, at(1, A, *lda, k, j));
+            int i = k + largest_number(1, n - k, at(1, A, *lda, k, j));
             if (fabs(*at(1, A, *lda, i, j)) > fabs(*at(1, A, *lda, row, column))) row = i, column = j;
         }
         double *a = at(1, A, *lda, k, k);
@@ -468,7 +456,7 @@ void LS_dgesc2(const int *order, const double *A, const int *lda, double *x, con
     *scale = 1;
     for (int k = 0; k < n; k++) if (rows[k] - 1 != k) number_exchange(1, x + k, x + rows[k] - 1);
     for (int k = 0; k < n; k++) subtract_column(1, n - k - 1, x + k, in(1, A, *lda, k + 1, k), x + k + 1);
-    double most = n > 0 ? fabs(x[largest(1, n, x)]) : 0;
+    double most = n > 0 ? fabs(x[largest_number(1, n, x)]) : 0;
     if (2 * DBL_MIN / DBL_EPSILON * most > fabs(*in(1, A, *lda, n - 1, n - 1))) {
         *scale = 0.5 / most;
         for (int i = 0; i < n; i++) x[i] *= *scale;

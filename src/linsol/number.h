@@ -19,6 +19,18 @@ INLINE double number_largest(int parts, const double *a)
     return fabs(a[0]) > fabs(a[1]) ? fabs(a[0]) : fabs(a[1]);
 }
 
+/* the row of the largest of n numbers; the first of equal ones.  NaN is taken only if it comes first */
+INLINE int largest_number(int parts, int n, const double *x)
+{
+    int found = 0;
+    double most = number_size(parts, x);
+    for (int i = 1; i < n; i++) {
+        double this = number_size(parts, x + parts * i);
+        if (this > most) most = this, found = i;
+    }
+    return found;
+}
+
 INLINE int number_is_zero(int parts, const double *a) { return a[0] == 0 && (parts == 1 || a[1] == 0); }
 
 /* x -= a v */
