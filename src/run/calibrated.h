@@ -13,4 +13,6 @@ static inline int calibrated_error(costate *c, const run *x, int j, double *norm
     return does ? calibrated_norm(c, x, j, norm) : 0;
 }
 
+void calibrated_anew(costate *, const run *);      /* a new step begins: there is no earlier try of it */
+
 #endif

@@ -8,6 +8,7 @@
 #include "choice/effort.h"
 #include "choice/rule.h"
 #include "run/aim.h"
+#include "run/calibrated.h"
 #include "run/consistent.h"
 #include "run/control.h"
 #include "run/corrected.h"
@@ -166,6 +167,7 @@ static int next_slot(costate *c, run *x)
     x->by.serial = c->at + 1;
     x->by.before = x->has_prev ? &x->prev : NULL;
     x->by.started = 0;
+    calibrated_anew(c, x);
     if (x->tape) TRY(space_agree(&c->maps.space, tape_slot(&c->st, x->tape, c->work.y, spare, &x->now, &x->by.to)));
     x->now.member = (unsigned)c->st.at & 0xff;
     x->now.mode = c->maps.bound.situation;

@@ -38,12 +38,17 @@ typedef struct {                /* state at the end of the last run, for options
     double *y, *p, *yp;         /* N, np; n, for residuals */
 } ending;
 
+typedef struct {                /* the last try of this step that (13.26) rejected, for k columns; composite methods */
+    double *part, *h;           /* N*k: the stiff part of its error; k: its |h|, 0: there is none */
+} last_try;
+
 typedef struct {                /* work space of runs */
     void *block;                /* NULL: costate_new failed */
     double *y, *y1, *err;       /* N: the state before and after the step; error estimate */
     double *corrected;          /* N: the result of problem.after_step; 2 N, work of relaxation; nothing without */
     double *yp, *yp1;           /* n: approximations of y', for residuals; else NULL */
     double *f, *z;              /* N: a slope, an intermediate state */
+    last_try stiff;
     place scratch[2];           /* stages of this step and the previous one, without a tape */
     double *clock;              /* progress.c: 4 */
 } workspace;
@@ -61,6 +66,7 @@ typedef struct {                /* work space of derivatives, for m columns */
     double *w, *sum;            /* n*m: adjoint seed of an observation; sum of them over a step */
     double *tau;                /* 3 m: adjoint of t; contributions of observations */
     double *sampled;            /* SAMPLED m: estimated errors of gradients (sweeps/sampled.c) */
+    last_try stiff;             /* of m tangents */
     event_work events;          /* work space of events and memory variables */
 } columns;
 

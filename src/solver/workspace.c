@@ -6,6 +6,13 @@
 #include "solver/members.h"
 #include "solver/workspace.h"
 
+static last_try last_try_of(const costate *c, cursor *at, size_t count)
+{
+    size_t k = c->st.method->of ? count : 0;
+    double *part = take(at, (size_t)c->st.N * k);
+    return (last_try){part, take(at, k)};
+}
+
 static void workspace_layout(costate *c, cursor *at)
 {
     stepper *st = &c->st;
@@ -17,6 +24,7 @@ static void workspace_layout(costate *c, cursor *at)
     w->yp1 = c->maps.residual ? take(at, n) : NULL;
     c->ended.yp = c->maps.residual ? take(at, n) : NULL;
     TAKE(at, N, &w->f, &w->z, &c->ended.y);
+    w->stiff = last_try_of(c, at, 1);
     c->ended.p = take(at, (size_t)st->np);
     w->clock = take(at, 4);
     c->scaled = take(at, c->o.rtol_vector || c->o.atol_vector ? 2 * n : 0);
@@ -103,6 +111,7 @@ int columns_prepare(costate *c, int m)
         d->sum = take(&at, n * k);
         d->tau = take(&at, 3 * k);
         d->sampled = take(&at, SAMPLED * k);
+        d->stiff = last_try_of(c, &at, k);
         layout_events(c, &at, k);
         if (block) break;
         free(d->block);

@@ -1,5 +1,6 @@
 /* test_order_reduction.c - composite methods keep the tolerance where their members lose order: Prothero and Robinson's
-   problem from slow to stiff, Kaps' problem, and a boundary layer with forcing, at tolerances down to 1e-14. */
+   problem from slow to stiff, Kaps' problem, and a boundary layer with forcing, at tolerances down to 1e-14; and few of
+   their steps are rejected after one that was some tolerances off, also where tangents are judged. */
 #include "common.h"
 
 /* Tolerances, of each problem; without (13.26) the first is up to 1.7e5 away. */
@@ -71,4 +72,45 @@ static void keeps_tolerance(void **state)
                     run(m, (stiff_problem){kind, kind == KAPS ? 2 : 1, pow(10, i / 4.0)}, pow(10, -k));
 }
 
-int main(void) { return run_by_method("tolerances under order reduction", keeps_tolerance); }
+/* FORCED times p, for a long time */
+static int scaled(const costate_point *x, double *out, void *ctx)
+{
+    const stiff_problem *p = ctx;
+    double g = 2 + sin(x->t), slope = cos(x->t);
+    out[0] = -p->stiff * (x->y[0] - x->p[0] * g) + x->p[0] * slope;
+    return 0;
+}
+
+/* Rejected steps over all tolerances, without and with tangents judged.  If tries are not compared, they are 264 to
+   323; now 32 and 34, 83 and 101. */
+static const long few[] = {40, 110};
+
+static void rejects_few(void **state)
+{
+    const costate_method *m = *state;
+    if (!is_listed(m, "auto radau")) skip();
+    for (int judged = 0; judged < 2; judged++) {
+        long rejected = 0;
+        for (int k = 5; k <= 9; k++) {
+            stiff_problem f = {FORCED, 1, 1e4};
+            const costate_problem P = {.n = 1, .np = 1, .rhs = {.value = scaled}, .jac = jacobian, .ctx = &f};
+            const costate_options o = {.rtol = pow(10, -k), .atol = pow(10, -k), .differences = 1,
+                                       .tangent_error = judged};
+            costate *c = costate_new(m, &P, &o);
+            double y = 2, by_p = 2, one = 1, end = 60;
+            CHECK_OK(c, costate_integrate_tlm(c, 0, end, &y, &one, 1, &by_p, &one, NULL, NULL));
+            double truth = 2 + sin(end);
+            assert_true(error_in_tolerances(1, &y, &truth, o.rtol) <= most[FORCED]);
+            assert_true(!judged || error_in_tolerances(1, &by_p, &truth, o.rtol) <= most[FORCED]);
+            rejected += costate_get_stats(c)->rejected;
+            costate_free(c);
+        }
+        assert_in_range(rejected, 0, few[judged]);
+    }
+}
+
+int main(void)
+{
+    int failed = run_by_method("tolerances under order reduction", keeps_tolerance);
+    return failed + run_by_method("few rejections after a poor step", rejects_few);
+}
