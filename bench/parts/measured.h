@@ -14,8 +14,13 @@ typedef struct { int status; costate_stats forward, whole; double forward_time, 
 /* Errors below this are too near to those of the references. */
 #define TRIAL_ENOUGH 2e-11
 
-/* backward 0: no gradient, and no tape */
-cost trial_run(const trial *, const costate_method *, double rtol, int max_steps, int backward, outcome *);
+/* How often a solver runs, all runs being alike: FIRST times, and on for `enough` seconds, but no more after `most`. */
+typedef struct { int first; double enough, most; } repeats;
+
+/* The counts of the first run of a solver, and the least times of its runs.  backward 0: no gradient, and no tape;
+   repeats NULL: once. */
+cost trial_run(const trial *, const costate_method *, double rtol, int max_steps, int backward, const repeats *,
+               outcome *);
 double trial_error(const trial *, const double *y, const double *z);
 double trial_gradient_error(const trial *, const double *g, const double *z);
 /* z by a tight run; a line of JSON about it.  1: a run failed */

@@ -35,7 +35,7 @@ static void over_tolerances(const trial *k, const costate_method *m, const costa
 {
     for (int half = 4; half <= k->tightest; half += k->stride) {
         double rtol = pow(10, -0.5 * half);
-        cost spent = trial_run(k, m, rtol, k->max_steps, 1, o);
+        cost spent = trial_run(k, m, rtol, k->max_steps, 1, NULL, o);
         if (spent.status == COSTATE_MAX_STEPS) return;
         if (spent.status != COSTATE_OK) continue;
         double error = trial_error(k, o->y, z->y), of_gradient = trial_gradient_error(k, o->gradient, z->gradient);

@@ -3,6 +3,7 @@
 #define BENCH_RECOMMEND_H
 
 #include <costate/costate.h>
+#include "ivp.h"
 
 enum { TRIAL_MOST = 4096 };              /* the most unknowns, or numbers of a gradient */
 
@@ -17,7 +18,9 @@ struct trial {
     int max_steps, stride, tightest;     /* rtol: 10^-2 by 10^(-stride/2) to 10^(-tightest/2) */
     const char *tight[2];                /* methods of the references */
     const char *from;                    /* the name in its table */
-    int size;                            /* of a grid */
+    const char *by_hand;                 /* the name in the table of the race, whose callbacks are written by hand, of
+                                            the same problem; NULL: those of its table */
+    int size;                            /* of a grid; mu */
     int (*open)(trial *);
     /* by open */
     costate_problem P;
@@ -29,6 +32,7 @@ struct trial {
     void (*gradient)(const trial *, const double *lambda, const double *mu, double *out);
     void *own;
     void (*close)(void *own);
+    ivp *callbacks;                      /* whose callbacks P has; NULL: its own */
 };
 
 int trial_count(void);

@@ -44,6 +44,7 @@
 #include "choice/effort.h"
 #include "choice/rule.h"
 #include "choice/stiffness.h"
+#include "linsol/backends.h"
 #include "solver/members.h"
 #include "solver/options.h"
 
@@ -61,8 +62,10 @@ static const double LOWER = 0.8, SHRINKS = 0.8, GROWS = 1.2;
 enum { FAILED = 4 };
 enum { WAIT = 10 };                             /* steps before the order is raised again */
 
-/* DEAR: the price of a factorisation from which stabilised steps are considered; BETA: see degree_of */
-static const double DEAR = 50, BETA = 0.35;
+/* The prices of a factorisation from which stabilised steps are considered, DEAR_BAND if J is a band: most bands are
+   those of diffusion on a line, where these steps are as long as accuracy permits.  In reaction networks they are not,
+   and took up to 7 times as long as stiff ones for 15 to 40 species.  BETA: see degree_of. */
+static const double DEAR = 50, DEAR_BAND = 15, BETA = 0.35;
 enum { LONG_AGO = 1000000 };                    /* steps since rho was measured */
 
 /* A step with a splitting takes as long as 9 stages, if f is expensive, or up to 50: w6s4os with ADI and rock4 on 4096
@@ -90,7 +93,8 @@ static int stabilised_here(const costate *c)
 {
     const costate_options *o = &c->o;
     int given = o->solver != COSTATE_LS_AUTO || o->backend || o->preconditioner;
-    if (!c->st.spectrum.negative || (c->first[1] >= 0 && (given || c->rule.lu < DEAR))) return -1;
+    double dear = stiff_member(&c->st)->sh->backend == &LS_band ? DEAR_BAND : DEAR;
+    if (!c->st.spectrum.negative || (c->first[1] >= 0 && (given || c->rule.lu < dear))) return -1;
     return member_stabilised(c);
 }
 

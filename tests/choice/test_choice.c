@@ -2,6 +2,7 @@
    a solver knows of stiffness and work is set between two steps, and the next step tells what was decided. */
 #include "choice/effort.h"      /* before cmocka, which has a macro fail */
 #include "choice/rule.h"
+#include "linsol/backends.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,7 @@ typedef struct {
     double z, lu, solve, longest;       /* longest: over h; 0: not known */
     double grows, wait;                 /* grows: the next step by its error, over h; 0: no longer */
     double reach;               /* h rho of the stabilised member */
-    int step, before, more, member;
+    int step, before, more, member, band;
 } known;
 enum { SET_AT = 3 };
 static const double H = 0.01, T1 = 10, LONGER = 8;     /* LONGER: the most that a step may grow */
@@ -61,6 +62,7 @@ static int between_steps(const costate_step *step, void *ctx)
     s->longest = k->longest * h;
     c->rule.flagged = k->before = k->lu > 0 ? 15 * FLAG : k->before;
     c->rule.lu = k->lu;
+    if (k->band) stiff_member(&c->st)->sh->backend = &LS_band;
     c->rule.solve = k->solve;
     c->rule.wait = k->wait;
     assert_int_equal(space_norm(&c->maps.space, 2, c->st.w, c->work.y, &size), 0);
@@ -115,8 +117,8 @@ static void fifteenth(void **state)
     assert_int_equal(decided_with((known){.z = z, .before = 14 * FLAG - 1}).member, BS54);
 }
 
-/* A stabilised step is taken for a stiff one from DEAR = 50 on, and if its work per unit of time, 4 + sqrt(z/0.35)
-   evaluations with z = min(h rho, reach), is less than 3 lu + 10 solve + 20 in (t1 - t)/100. */
+/* A stabilised step is taken for a stiff one from DEAR = 50 on, from 15 with a band, and if its work per unit of time,
+   4 + sqrt(z/0.35) evaluations with z = min(h rho, reach), is less than 3 lu + 10 solve + 20 in (t1 - t)/100. */
 static void stabilised(void **state)
 {
     static const struct { double lu, solve; } prices[] = {{50, 0}, {50, 100}, {1000, 0}, {50, 2}};
@@ -125,6 +127,8 @@ static void stabilised(void **state)
     assert_true(reach > 100 && reach < 1e5);
     assert_int_equal(decided_with((known){.s = {.negative = 1}, .z = 10, .lu = 49.9}).member, RADAU2A5);
     assert_int_equal(decided_with((known){.s = {.negative = 1}, .z = 10, .lu = 50.1}).member, ROCK4);
+    assert_int_equal(decided_with((known){.s = {.negative = 1}, .z = 10, .lu = 14.9, .band = 1}).member, RADAU2A5);
+    assert_int_equal(decided_with((known){.s = {.negative = 1}, .z = 10, .lu = 15.1, .band = 1}).member, ROCK4);
     assert_int_equal(decided_with((known){.s = {.negative = 1}, .z = 0.99 * reach, .lu = 50}).member, ROCK4);
     assert_int_equal(decided_with((known){.s = {.negative = 0}, .z = 10, .lu = 50.1}).member, RADAU2A5);
     for (size_t i = 0; i < sizeof prices / sizeof *prices; i++) {
