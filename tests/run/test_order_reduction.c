@@ -91,7 +91,7 @@ static void rejects_few(void **state)
     if (!is_listed(m, "auto radau")) skip();
     for (int judged = 0; judged < 2; judged++) {
         long rejected = 0;
-        for (int k = 5; k <= 8; k++) {
+        for (int k = 5; k <= 9; k++) {
             stiff_problem f = {FORCED, 1, 1e4};
             const costate_problem P = {.n = 1, .np = 1, .rhs = {.value = scaled}, .jac = jacobian, .ctx = &f};
             const costate_options o = {.rtol = pow(10, -k), .atol = pow(10, -k), .differences = 1,
