@@ -14,7 +14,7 @@ typedef struct { int status; costate_stats forward, whole; double forward_time, 
 /* Errors below this are too near to those of the references. */
 #define TRIAL_ENOUGH 2e-11
 
-/* How often a solver runs, all runs being alike: FIRST times, and on for `enough` seconds, but no more after `most`. */
+/* How often a solver runs, all runs being alike: `first` times, and on for `enough` seconds, but not after `most`. */
 typedef struct { int first; double enough, most; } repeats;
 
 /* The counts of the first run of a solver, and the least times of its runs.  backward 0: no gradient, and no tape;
