@@ -72,12 +72,29 @@ def methods():
 
 
 def measured(run):
-    """{problem: {"about": line, method: runs, from loose to tight}}; composite methods by their own names"""
-    names, found = methods(), {}
-    done = subprocess.run([os.path.join(run.out, "auto_work"), ",".join(SINGLES), ",".join(names.values()),
-                           *(SMALL if run.quick else ())], stdout=subprocess.PIPE, text=True)
-    own = {method: name for name, method in names.items()}
-    for line in map(json.loads, done.stdout.splitlines()):
+    """{problem: {"about": line, method: runs, from loose to tight}}; composite methods by their own names.  Times are
+    the least of the turns: within one, methods that are compared may run a minute apart."""
+    names = methods()
+    command = [os.path.join(run.out, "auto_work"), ",".join(SINGLES), ",".join(names.values()),
+               *(SMALL if run.quick else ())]
+    turns = [subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.splitlines() for _ in range(run.turns)]
+    return by_problem(least_times([json.loads(line) for line in turn] for turn in turns), names)
+
+
+def least_times(turns):
+    """the lines of the first turn, with the least times of all"""
+    first, *others = turns
+    for turn in others:
+        for line, again in zip(first, turn, strict=True):
+            for time in TIME.values():
+                if line.get(time) is not None:
+                    line[time] = min(line[time], again[time])
+    return first
+
+
+def by_problem(lines, names):
+    found, own = {}, {method: name for name, method in names.items()}
+    for line in lines:
         of = found.setdefault(line["problem"], {})
         if "method" in line:
             name = "composite " + own[line["method"]] if line["composite"] else line["method"]

@@ -20,6 +20,8 @@ struct trial {
     const char *from;                    /* the name in its table */
     const char *by_hand;                 /* the name in the table of the race, whose callbacks are written by hand, of
                                             the same problem; NULL: those of its table */
+    const costate_problem *(*generated)(void);      /* of the same equations in a file; NULL: as above */
+    const double *defaults;              /* its parameters */
     int size;                            /* of a grid; mu */
     int (*open)(trial *);
     /* by open */

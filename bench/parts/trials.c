@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "daes.h"
-#include "formula.h"
 #include "problems.h"
+#include "robertson_dae.h"
+#include "rotor_dae.h"
 
 static int open_problem(trial *), open_grid(trial *), open_ivp(trial *), open_dae(trial *), open_robertson(trial *);
 static int open_by_p(trial *), open_value(trial *), open_ivp_value(trial *);
@@ -48,11 +49,12 @@ static const trial table[] = {
     {.name = "line", .from = "brusselator", .by_hand = "brusselator1d", .size = 50, .open = open_grid, PARABOLIC,
      .prices = "small"},
     {.name = "heat", .from = "heat", .size = 20, .open = open_grid, PARABOLIC, .prices = "large"},
+#define GENERATED(model) .generated = model##_problem, .defaults = model##_defaults
 #define SINGULAR .trait = "singular", .families = IMPLICIT, .stride = 1, .tightest = 24, .tight = IMPLICIT_TIGHT
-    {.name = "rotor_dae", .from = "rotor_dae", .open = open_by_p, SINGULAR, .prices = "small", .atol = 1,
-     .max_steps = 20000},
-    {.name = "robertson_dae", .from = "rober_4e7", .open = open_robertson, SINGULAR, .prices = "small", .atol = 1e-6,
-     .max_steps = 20000},
+    {.name = "rotor_dae", .from = "rotor_dae", GENERATED(rotor_dae), .open = open_by_p, SINGULAR, .prices = "small",
+     .atol = 1, .max_steps = 20000},
+    {.name = "robertson_dae", .from = "rober_4e7", GENERATED(robertson_dae), .open = open_robertson, SINGULAR,
+     .prices = "small", .atol = 1e-6, .max_steps = 20000},
     {.name = "heat_mass", .from = "heat_mass", .size = 15, .open = open_by_p, SINGULAR, .prices = "large", .atol = 1,
      .max_steps = 2000},
 #define RINGING .trait = "stiff", .prices = "small", .families = IMPLICIT, .max_steps = 200000, .stride = 1, \
@@ -143,27 +145,16 @@ static int open_grid(trial *k)
     return status;
 }
 
-/* Robertson's problem with y1 + y2 + y3 = 1 in place of its third equation.  Its y3(0) is given by the others: the
-   gradient by them. */
-static void robertson_f(const formula *s, num t, const num *y, const num *p, num *f)
-{
-    problem_robertson(s, t, y, p, f);
-    f[2] = plus(add(add(y[0], y[1]), y[2]), -1);
-}
-
 static void by_two(const trial *k, const double *lambda, const double *mu, double *out)
 {
     (void)k, (void)mu;
     for (int i = 0; i < 2; i++) out[i] = lambda[i] - lambda[2];
 }
 
+/* with y1 + y2 + y3 = 1 in place of the third equation; y3(0) is given by the others: the gradient by them */
 static int open_robertson(trial *k)
 {
-    static const double M[9] = {1, 0, 0, 0, 1};
-    static const formula F = {.n = 3, .np = 3, .f = robertson_f, .M = M};
     int status = open_problem(k);
-    k->P = (costate_problem){.n = 3, .np = 3, .ctx = (void *)(size_t)&F, .rhs = FORMULA_RHS, .jac = formula_jac,
-                             .mass = formula_mass};
     k->length = 2;
     k->gradient = by_two;
     return status;
@@ -263,6 +254,12 @@ int trial_count(void) { return (int)(sizeof table / sizeof *table); }
 /* Formulas take an evaluation for each unknown and parameter to form an adjoint. */
 static int take_callbacks(trial *k)
 {
+    if (k->generated) {
+        int n = k->P.n;
+        k->P = *k->generated();
+        k->p = k->defaults;
+        return k->P.n != n;
+    }
     if (!k->by_hand) return 0;
     ivp *b = k->callbacks = ivp_of(k->by_hand, k->size);
     if (!b || b->P.n != k->P.n) return 1;

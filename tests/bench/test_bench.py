@@ -351,6 +351,22 @@ def test_times_of_composite_methods_over_the_best_at_their_error():
         assert cells[1e-5] == (None, "-"), cells
 
 
+def test_times_are_the_least_of_the_turns():
+    """each time of each run by itself; lines about problems have none, and runs without a gradient no time of it"""
+    def turn(*times):
+        runs = [{"problem": "p", "method": "m", "composite": k, "forward_time": forward, "time": whole}
+                for k, (forward, whole) in enumerate(times)]
+        return [{"problem": "p", "prices": "small"}, *runs]
+    lines = auto.least_times(iter([turn((3, 8), (2, None)), turn((4, 7), (1, None)), turn((5, 9), (6, None))]))
+    found = auto.by_problem(lines, {"auto": "m"})["p"]
+    assert [(run["forward_time"], run["time"]) for run in found["m"] + found["composite auto"]] == [(3, 7), (1, None)]
+    try:
+        auto.least_times([turn((1, 1)), turn((1, 1), (2, 2))])
+        assert False, "runs were dropped"
+    except ValueError:
+        pass
+
+
 def test_gradients_of_composite_methods_with_blocks_of_several_sizes():
     """direct systems on the way back: 2 of 3 stages and 1 of 7, each n factor 10 at n stages 10 (s^2 - 1) more"""
     run = {"block": (2 * 3 + 7) / 3, "block_squared": (2 * 9 + 49) / 3, "forward": [0] * 9,

@@ -27,7 +27,7 @@ DAMAGES = 2000 if os.environ.get("COSTATE_TESTS") == "all" else 300          # o
 # ends of runs
 ENDS = {"bouncing_ball": 2, "cascade": 2, "dosing": 30, "drug": 30, "friction": 6, "hares": 5, "hires": 5, "kepler": 3,
         "lotka_volterra": 5, "pollution": 20, "population": 5, "reactor": 1, "robertson_dae": 10, "robertson_ode": 10,
-        "thermostat": 20, "van_der_pol": 5, "pendulum": 1, "battery": 1}
+        "rotor_dae": 1, "thermostat": 20, "van_der_pol": 5, "pendulum": 1, "battery": 1}
 IN_PIECES = ("oregonator", "reactor", "robertson_dae")       # with columns at once, calls, a mass matrix
 OTHERS = {"residual": """parameter k = 2
 memory d = 1

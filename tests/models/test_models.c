@@ -21,6 +21,7 @@
 #include "relay.h"
 #include "robertson_dae.h"
 #include "robertson_ode.h"
+#include "rotor_dae.h"
 #include "smog.h"
 #include "thermostat.h"
 #include "van_der_pol.h"
@@ -65,6 +66,7 @@ static const model models[] = {
     ROW(relay, NULL, 0, 3, "radau2a5 sdirk4a"),
     ROW(robertson_ode, NULL, 0, 10, STIFF),
     ROW(robertson_dae, NULL, 0, 10, "rodas4 radau2a5"),
+    ROW(rotor_dae, NULL, 0, 1, "rodas4 radau2a5"),
     LATER(smog, 36000, 40000),
     ONE(thermostat, NULL, 0, 20, "dopri5 rodas4 radau2a5"),
     ROW(van_der_pol, NULL, 0, 5, STIFF),

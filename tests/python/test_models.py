@@ -192,7 +192,7 @@ def test_all_files_load_and_run():
         y0 = m.start()
         if not y0[:m.n].any():
             continue
-        run = costate.Problem(m, consistent=1 if m.problem.mass else 0).integrate((0.0, 0.5))
+        run = costate.Problem(m, consistent=1 if m.problem.index else 0).integrate((0.0, 0.5))
         assert np.all(np.isfinite(run.y)), path
         assert all(np.all(np.isfinite(part)) for part in run.adjoint(np.ones(m.n))), path
 
