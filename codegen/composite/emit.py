@@ -18,8 +18,8 @@ def row(x):
               ("stabilised", str(int(x.stabilised))), ("second", str(int(x.second))),
               ("splits", str(int(x.splits)))]
     fields += [(key, double(value)) for key, value in (
-        ("rtol", x.rtol), ("tighter", tighter), ("power", power), ("real", x.real), ("settles", x.settles),
-        ("waves", x.waves))]
+        ("rtol", x.rtol), ("rtol_cheap", x.rtol_cheap), ("tighter", tighter), ("power", power), ("real", x.real),
+        ("settles", x.settles), ("waves", x.waves))]
     return ", ".join(f".{key} = {value}" for key, value in fields)
 
 

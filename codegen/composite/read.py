@@ -12,7 +12,7 @@ from .facts import Facts, facts, limits
 FAMILY = "composite"
 TABLES = ((list,), "a list of tables [[member]]")
 KEYS = {key: TEXT for key in TEXTS + ("checked",)} | {"raise": NUMBER, "member": TABLES}
-MEMBER = {"method": TEXT, "rtol": NUMBER, "second": FLAG, "calibrated": FLAG,
+MEMBER = {"method": TEXT, "rtol": NUMBER, "rtol_cheap": NUMBER, "second": FLAG, "calibrated": FLAG,
           "splits": FLAG}
 MOST_MEMBERS = 8
 LONGEST = 60                         # of a name that is looked up
@@ -28,6 +28,7 @@ class Member:
     second: bool
     calibrated: bool
     splits: bool
+    rtol_cheap: float = 0            # as rtol, where factorisations are cheap; 0: rtol
     real: float = 0                  # of explicit members: codegen/composite/facts.py
     settles: float = 0
     waves: float = 0
@@ -140,6 +141,8 @@ def check_member_keys(place, given):
     check_kinds(given, MEMBER, ("method",), f"{place}: ")
     if not 0 <= given.get("rtol", 0) < 1:
         raise Refused(f"{place}: rtol: must be at least 0 and less than 1")
+    if "rtol_cheap" in given and not 0 < given["rtol_cheap"] < given.get("rtol", 0):
+        raise Refused(f"{place}: rtol_cheap: must be more than 0 and less than rtol")
 
 
 def member(k, given, find):
@@ -153,6 +156,7 @@ def member(k, given, find):
     found = facts(method)
     x = Member(found, float(given.get("rtol", 0)), *(given.get(key, False) for key in ("second", "calibrated",
                                                                                           "splits")))
+    x.rtol_cheap = float(given.get("rtol_cheap", 0))
     check_member(place, x)
     if not x.stiff:
         x.real, x.settles, x.waves = limits(method)
@@ -167,6 +171,8 @@ def check_member(place, x):
         raise Refused(f"{place} has no error estimate, which every member needs")
     if x.calibrated and family != "firk":
         raise Refused(f"{place}: calibrated: is for the family firk, not for {family}")
+    if x.rtol_cheap and not x.stiff:
+        raise Refused(f"{place}: rtol_cheap: is for stiff members, whose matrices are factored")
     if x.splits and "w-method" not in x.facts.properties:
         raise Refused(f"{place}: splits: is for W-methods, which take any matrix")
     if x.second and family not in SECOND:

@@ -23,7 +23,8 @@ def beginnings(m):
         group = [y for y in m.general if y.stiff == x.stiff]
         above = [y.rtol for y in group[:group.index(x)] if not y.second]
         words = "stiff" if x.stiff else "explicit"
-        bounds = [f"rtol >= {x.rtol:g}"] if x.rtol else []
+        cheap = f" ({x.rtol_cheap:g})" if x.rtol_cheap else ""
+        bounds = [f"rtol >= {x.rtol:g}{cheap}"] if x.rtol else []
         bounds += [f"rtol < {min(above):g}"] if above else []
         yield f"{words}, " + (" and ".join(bounds) or "any rtol") + (", second derivatives" if x.second else "")
 

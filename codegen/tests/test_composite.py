@@ -104,6 +104,11 @@ class Trial(shipped.InDirectory):
         self.refused("member 1: rtol: must be a number", "rtol   = 1e-6", "rtol = true")
         self.refused("member 3: second: must be true or false", "second = true", "second = 1")
         self.refused("member 4: calibrated: must be true or false", "calibrated = true", "calibrated = 1")
+        for value in ("0", "1e-4", "nan"):
+            self.refused("member 3: rtol_cheap: must be more than 0 and less than rtol", "second = true",
+                         "rtol_cheap = " + value)
+        self.refused("member 1: 'bs54': rtol_cheap: is for stiff members", "rtol   = 1e-6",
+                     "rtol = 1e-6\nrtol_cheap = 1e-7")
         for value in ("-1e-9", "1.0", "nan", "inf"):
             self.refused("member 1: rtol: must be at least 0 and less than 1", "1e-6", value)
 
@@ -232,7 +237,7 @@ class Written(unittest.TestCase):
     def test_report_and_row(self):
         text = report.report(self.auto)
         for words in ("verner76      explicit, rtol < 3e-07", "rodas5p       stiff, rtol >= 1e-05, second derivatives",
-                      "radau2a5      stiff, rtol >= 3e-08 and rtol < 0.0003", "0.1 rtol^0.6",
+                      "radau2a5      stiff, rtol >= 3e-08 (3e-10) and rtol < 0.0003", "0.1 rtol^0.6",
                       "w6s4os        stiff, where a preconditioner splits"):
             self.assertIn(words, text)
         self.assertEqual(report.row(self.radau)[2:], ("composite", "3 to 7", "5 to 13", "3", "L", "0", "yes", "yes"))

@@ -47,6 +47,7 @@
 #include "linsol/backends.h"
 #include "solver/members.h"
 #include "solver/options.h"
+#include "solver/status.h"
 
 enum { LIMITED = 15 * FLAG, CALM = 6 };         /* as in DOPRI5 */
 enum { SETTLED = 5, CHEAPER = 3 };
@@ -114,10 +115,27 @@ static int stabilised_pays(costate *c, const run *x, double h, double work, int 
 
 /* ---- explicit steps ---- */
 
+/* Where factorisations are cheap, fewer stages pay to tighter tolerances: with five, runs of 13 small problems took
+   0.78 times the time at 1e-8 and 0.85 times at 1e-9, in the mean; where they are dear, seven took two thirds. */
+static int with_fewer_stages(const costate *c, int k)
+{
+    if (k < 1 || c->rule.lu >= DEAR || !c->st.method->of || !member_takes(c, k - 1)) return k;
+    double cheap = entry(c, k - 1)->rtol_cheap;
+    return cheap > 0 && options_rtol(&c->o, c->st.n) >= cheap ? k - 1 : k;
+}
+
+/* ranks members for the tolerances of the run */
+static void rank(costate *c)
+{
+    c->first[0] = member_first(c, 0);
+    c->first[1] = with_fewer_stages(c, member_first(c, 1));
+}
+
 static int instead_of_explicit(costate *c, const run *by, int *k)
 {
     double h = guessed_step(c);
     TRY(effort_prices(c));
+    rank(c);
     TRY(stabilised_pays(c, by, h, c->first[1] >= 0 ? effort_of_stiff(&c->rule) / h : HUGE_VAL, k));
     if (*k < 0) *k = c->first[1];
     return 0;
@@ -331,7 +349,9 @@ static int starts_with(const costate *c, const costate_tape *on, int differentia
 {
     int k = beside_splitting(c, differentiated);
     if (on && on->count > 0) return (int)on->list[on->count - 1].member;
-    return k >= 0 ? k : member_begins(c);
+    if (k >= 0) return k;
+    k = member_begins(c);
+    return k == member_first(c, 1) ? c->first[1] : k;
 }
 
 static void samples(costate *c)
@@ -339,16 +359,19 @@ static void samples(costate *c)
     if (c->o.event_samples == 0) c->watch.samples = samples_for(c->st.m);
 }
 
-/* ranks members for the tolerances of the run */
-static void rank(costate *c)
+/* Where the run begins with a stiff member.  A pattern without prices is left to the first step. */
+static int prices_at_start(costate *c)
 {
-    c->first[0] = member_first(c, 0);
-    c->first[1] = member_first(c, 1);
+    if (!c->st.method->of || takes_splitting(c) || member_begins(c) != member_first(c, 1)) return 0;
+    int status = effort_prices(c);
+    if (status == RETRY) no_error(c);
+    return status == RETRY ? 0 : status;
 }
 
 int rule_begin(costate *c, const costate_tape *on, int warm, int differentiated)
 {
     rule *x = &c->rule;
+    TRY(prices_at_start(c));
     rank(c);
     if (!warm && (!on || x->run != on->from.stamp)) {
         int k = starts_with(c, on, differentiated);

@@ -75,6 +75,7 @@ typedef struct {
                                    and only where there is one */
     double rtol;                /* of the explicit and of the stiff members, the first is taken of which this is at
                                    most options.rtol; 0: any */
+    double rtol_cheap;          /* stiff: rtol where factorisations are cheap; 0: as rtol */
     double tighter, power;      /* its relative tolerance is tighter rtol^power, and atol changes by the same factor;
                                    both 1: those of the options */
     double real, settles;       /* explicit: the longest stable h rho on the negative real axis; where the error control

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-enum { BS54, VERNER76, ROCK4, RODAS5P, RADAU2A, RADAU2A5 };
+enum { BS54, VERNER76, ROCK4, RODAS5P, RADAU2A, RADAU2A5, RADAU2A7 };
 
 /* ---- y' = 1 - y from y = 1: every step is exact, and stages are equal ---- */
 
@@ -38,6 +38,7 @@ typedef struct {
     double z, lu, solve, longest;       /* longest: over h; 0: not known */
     double grows, wait;                 /* grows: the next step by its error, over h; 0: no longer */
     double reach;               /* h rho of the stabilised member */
+    double rtol;                /* 0: 1e-4 */
     int step, before, more, member, band;
 } known;
 enum { SET_AT = 3 };
@@ -74,8 +75,8 @@ static known decided_with(known k)
 {
     double y[] = {1, 1};
     double first = k.grows > 0 ? H / pow(LONGER, SET_AT) : H;
-    costate_options o = {.rtol = 1e-4, .hmax = k.grows > 0 ? k.grows * H : H, .h0 = first, .on_step = between_steps,
-                         .on_step_ctx = &k};
+    costate_options o = {.rtol = k.rtol > 0 ? k.rtol : 1e-4, .hmax = k.grows > 0 ? k.grows * H : H, .h0 = first,
+                         .on_step = between_steps, .on_step_ctx = &k};
     k.c = costate_new(costate_method_find("auto"), &resting, &o);
     assert_int_equal(costate_integrate(k.c, 0, T1, y, NULL, NULL), COSTATE_STOPPED);
     costate_free(k.c);
@@ -140,6 +141,26 @@ static void stabilised(void **state)
             if ((k.member == ROCK4) == above)
                 fail_msg("lu %g, solve %g: member %d at %g of the limit", lu, solve, k.member, above ? 1.02 : 0.98);
         }
+    }
+}
+
+/* Five stages are taken in place of seven from rtol = 3e-10 on where factorisations are cheap, else from 3e-8 on: in
+   runs that begin with a stiff member, and in those that become stiff. */
+static void stages(void **state)
+{
+    static const struct { double rtol, lu; int fewer; } all[] = {
+        {3.1e-10, 49.9, 1}, {2.9e-10, 49.9, 0}, {3.1e-10, 50, 0}, {2.9e-8, 50, 0}, {3.1e-8, 50, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        costate_options o = {.rtol = all[i].rtol, .hmax = H, .members = "radau2a radau2a5 radau2a7"};
+        double y[] = {1, 1};
+        costate *c = costate_new(costate_method_find("auto"), &resting, &o);
+        c->rule.lu = all[i].lu;
+        assert_int_equal(costate_integrate(c, 0, 10 * H, y, NULL, NULL), COSTATE_OK);
+        assert_true((costate_get_stats(c)->member_steps[RADAU2A5] > 0) == all[i].fewer);
+        costate_free(c);
+        known k = {.s = {.negative = 0}, .z = 10, .lu = all[i].lu, .rtol = all[i].rtol};
+        assert_int_equal(decided_with(k).member, all[i].fewer ? RADAU2A5 : RADAU2A7);
     }
 }
 
@@ -297,9 +318,9 @@ static void first_measurement(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flags), cmocka_unit_test(fifteenth), cmocka_unit_test(stabilised), cmocka_unit_test(prices),
-        cmocka_unit_test(rescues_once), cmocka_unit_test(sound), cmocka_unit_test(angles), cmocka_unit_test(stirred),
-        cmocka_unit_test(first_measurement)};
+        cmocka_unit_test(flags), cmocka_unit_test(fifteenth), cmocka_unit_test(stabilised), cmocka_unit_test(stages),
+        cmocka_unit_test(prices), cmocka_unit_test(rescues_once), cmocka_unit_test(sound), cmocka_unit_test(angles),
+        cmocka_unit_test(stirred), cmocka_unit_test(first_measurement)};
     if (!costate_method_find("auto") || !costate_method_find("dopri5")) return 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
