@@ -1,5 +1,5 @@
 # Two components whose logarithms turn by the angle p0 (t + p1 sin t), as a DAE of index 1: x2 is the logarithm of x1,
-# y0 = x0 - x2/2 the other component, and sums of the equations make every entry of the mass matrix count.
+# y0 = x0 - x2/2 the other component, and the equations are mixed so that the mass matrix is not diagonal.
 model rotor_dae "a rotor in logarithms"
 parameter p0 = 3, p1 = 0.8
 state x0 = 1.6 + 0.5*log(1.2), x1 = 1.2, x2 = log(1.2)
