@@ -101,7 +101,8 @@ static void rejects_few(void **state)
         long rejected = 0;
         for (int k = 5; k <= 9; k++) {
             stiff_problem f = {FORCED, 1, 1e4};
-            const costate_problem P = {.n = 1, .np = 1, .rhs = {scaled, scaled_tangent}, .jac = jacobian, .ctx = &f};
+            const costate_problem P = {.n = 1, .np = 1, .rhs = {.value = scaled, .tangent = scaled_tangent},
+                                       .jac = jacobian, .ctx = &f};
             const costate_options o = {.rtol = pow(10, -k), .atol = pow(10, -k), .tangent_error = judged};
             costate *c = costate_new(m, &P, &o);
             double y = 2, by_p = 2, one = 1, end = 60;
